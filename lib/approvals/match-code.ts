@@ -1,0 +1,9 @@
+import { mac } from "../secrets/mac";
+
+/**
+ * The two-digit confirmation code (10 to 99) of an approval: shown in the chat, typed on the page. Derived from the secret
+ * and the id, so that no database row and no log holds it.
+ */
+export function matchCodeOf(tagKey: Uint8Array, approvalId: string): string {
+  return String(10 + (mac(tagKey, ["match_code", approvalId]).readUInt32BE(0) % 90));
+}

@@ -1,0 +1,100 @@
+import type pg from "pg";
+import type { AuditActor } from "../audit/event";
+import type { Approval } from "./approval";
+import { type ApprovalRow, approvalFromRow } from "./from-row";
+import type { ApprovalEvent } from "./transitions";
+
+type Queryable = Pick<pg.Pool, "query">;
+
+export type Clocked<T> = { approval: T; now: Date };
+
+/** The approval with the database's clock at the moment of reading, or undefined. Row columns are untrusted (I17). */
+export async function readApproval(db: Queryable, id: string): Promise<Clocked<Approval> | undefined> {
+  const { rows } = await db.query<ApprovalRow & { now: Date }>({
+    name: "approval-read",
+    text: `SELECT *, clock_timestamp() AS now FROM "approval" WHERE "id" = $1`,
+    values: [id],
+  });
+  const row = rows[0];
+  return row && { approval: approvalFromRow(row), now: row.now };
+}
+
+export type Change = {
+  /** The state that the change was computed from; any write since then makes it fail. */
+  from: Approval;
+  to: Approval;
+  /** Compared with the clock after the row lock is held. */
+  validUntil?: Date | undefined;
+  validFrom?: Date | undefined;
+  event: ApprovalEvent | null;
+  actor: AuditActor;
+  /** Goes into the audit event: ids, codes and names only (I9). */
+  data?: Record<string, string | number | boolean | null | string[]>;
+};
+
+/**
+ * Writes a change with its audit event and its outbox row in one statement, so all or none (I8), if and only if the row is
+ * still the version that the change was computed from and the clock, read after the row lock, is within the change's bounds
+ * (I4, I5, I6, I12). False: somebody else was first, or it is too late; read again.
+ */
+export async function commitChange(db: Queryable, change: Change): Promise<boolean> {
+  const { from, event } = change;
+  const { rowCount } = await db.query({
+    name: "approval-change",
+    text: changeSql,
+    values: [
+      from.id,
+      from.version,
+      change.validUntil ?? null,
+      change.validFrom ?? null,
+      event === null ? null : `approval.${event}`,
+      JSON.stringify(change.actor),
+      change.data === undefined ? null : JSON.stringify(change.data),
+      ...columnsOf(change.to),
+    ],
+  });
+  return rowCount === 1;
+}
+
+// The clock is read in a step of its own above the locked row. In the same SELECT, or in the UPDATE's own condition, it
+// would be read before the wait for the lock and would let late answers in.
+const changeSql = `
+WITH locked AS MATERIALIZED (SELECT "id", "version" FROM "approval" WHERE "id" = $1 FOR UPDATE),
+clocked AS MATERIALIZED (SELECT "id", "version", clock_timestamp() AS "at" FROM locked),
+changed AS (
+  UPDATE "approval" a SET "status" = $8, "decision" = $9, "reason" = $10, "decided_at" = $11, "act_by" = $12, "note" = $13, "receipt" = $14,
+    "settled_at" = $15, "consumed_at" = $16, "consumer_hash" = $17, "outcome" = $18, "outcome_code" = $19, "outcome_at" = $20, "outcome_derived" = $21,
+    "match_tries" = $22, "version" = a."version" + 1, "seq" = a."seq" + CASE WHEN $5::text IS NULL THEN 0 ELSE 1 END
+  FROM clocked c
+  WHERE a."id" = c."id" AND a."version" = $2 AND c."version" = $2
+    AND ($3::timestamptz IS NULL OR c."at" < $3) AND ($4::timestamptz IS NULL OR c."at" >= $4)
+  RETURNING a."id", a."seq", a."client_id", a."tool", a."decision", a."reason", c."at"),
+audited AS (
+  INSERT INTO "audit_event" ("at", "type", "approval_id", "approval_seq", "client_id", "tool", "actor", "decision", "reason", "data")
+  SELECT "at", $5, "id", "seq", "client_id", "tool", $6::jsonb, "decision", "reason", $7::jsonb FROM changed WHERE $5::text IS NOT NULL),
+queued AS (
+  INSERT INTO "outbox" ("at", "type", "client_id", "approval_id", "approval_seq")
+  SELECT "at", $5, "client_id", "id", "seq" FROM changed WHERE $5::text IS NOT NULL)
+SELECT "id" FROM changed`;
+
+function columnsOf(to: Approval): unknown[] {
+  const decision = { accepted: "accept", declined: "decline", cancelled: "cancel", pending: null, expired: null, withdrawn: "decidedAt" in to && to.decidedAt ? "accept" : null }[to.status];
+  const consumed = to.status === "accepted" && to.consumption.at !== null ? to.consumption : undefined;
+  return [
+    to.status,
+    decision,
+    "reason" in to ? to.reason : null,
+    "decidedAt" in to ? to.decidedAt : null,
+    to.status === "accepted" ? to.actBy : null,
+    to.note,
+    "receipt" in to ? to.receipt : null,
+    "settledAt" in to ? to.settledAt : null,
+    consumed?.at ?? null,
+    consumed?.consumerHash ?? null,
+    consumed?.outcome?.value ?? null,
+    consumed?.outcome?.code ?? null,
+    consumed?.outcome?.at ?? null,
+    consumed?.outcome?.isDerived ?? false,
+    to.matchTries,
+  ];
+}

@@ -1,0 +1,62 @@
+/** Who did it (section 13). `service` acts on deadlines and policies. */
+export type AuditActor =
+  | { kind: "person"; iss: string; sub: string; userId: string }
+  | { kind: "client"; keyId: string }
+  | { kind: "admin"; userId?: string; via: "cli" | "page" }
+  | { kind: "service" };
+
+/** The approval's own events; those after `approval.minted` are also webhook events. */
+export type ApprovalEventType =
+  | "approval.minted"
+  | "approval.accepted"
+  | "approval.declined"
+  | "approval.cancelled"
+  | "approval.expired"
+  | "approval.withdrawn"
+  | "approval.lapsed"
+  | "approval.consumed"
+  | "approval.outcome"
+  | "approval.receipt_refused";
+
+export type SecurityEventType =
+  | "security.wrong_person"
+  | "security.match_failed"
+  | "security.sign_in_failed"
+  | "security.integrity_failed";
+
+export type AdminEventType =
+  | "admin.client_added"
+  | "admin.policy_changed"
+  | "admin.client_frozen"
+  | "admin.client_unfrozen"
+  | "admin.key_created"
+  | "admin.key_revoked"
+  | "admin.user_added"
+  | "admin.user_disabled"
+  | "admin.password_changed"
+  | "admin.roles_changed"
+  | "admin.identity_linked"
+  | "admin.signing_key_rotated";
+
+export type PersonEventType =
+  | "person.signed_in"
+  | "person.signed_out"
+  | "person.stepped_up"
+  | "person.cooldown_lifted"
+  | "person.audit_read";
+
+export type AuditEventType = ApprovalEventType | SecurityEventType | AdminEventType | PersonEventType;
+
+/** `data` holds ids, codes, argument names, address and user agent: never a value of an argument, nor a guessable digest of one (I9). */
+export type AuditEventInput = {
+  type: AuditEventType;
+  actor: AuditActor;
+  approvalId?: string;
+  approvalSeq?: number;
+  clientId?: string;
+  tool?: string;
+  decision?: string;
+  reason?: string;
+  metadata?: Record<string, string | number | boolean>;
+  data?: Record<string, string | number | boolean | null | string[]>;
+};

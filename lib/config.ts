@@ -1,0 +1,146 @@
+import { BlockList, isIP } from "node:net";
+import path from "node:path";
+import { z } from "zod";
+
+/**
+ * Everything an operator can set, parsed once at start. Throws `ConfigError` with all faults together.
+ * Nothing else reads `process.env`. An empty variable counts as unset.
+ */
+export function parseConfig(env: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ""),
+  );
+  const parsed = variables.safeParse(given);
+  const faults = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  const database = databaseFaults(given);
+  if (!parsed.success || database.length > 0) throw new ConfigError([...faults, ...database]);
+  const v = parsed.data;
+  return {
+    host: v.HOST,
+    port: v.PORT,
+    url: v.COUNTERSIGN_URL ?? `http://localhost:${v.PORT}`,
+    name: v.COUNTERSIGN_NAME,
+    databaseUrl: v.DATABASE_URL,
+    databasePoolMax: v.DATABASE_POOL_MAX,
+    secret: v.COUNTERSIGN_SECRET,
+    dataDir: path.resolve(v.COUNTERSIGN_DATA_DIR),
+    retainArgumentsSeconds: v.RETAIN_ARGUMENTS_SECONDS,
+    trustedProxies: v.TRUSTED_PROXIES,
+    logLevel: v.LOG_LEVEL,
+  };
+}
+
+export type Config = {
+  /** Address and port that the process listens on. */
+  host: string;
+  port: number;
+  /** Public origin: approval links, cookies and same-origin checks rest on it alone. */
+  url: string;
+  /** The organisation's name, in the header of each page. */
+  name: string;
+  /** Absent: the embedded database in `dataDir`. */
+  databaseUrl: string | undefined;
+  databasePoolMax: number;
+  /** 32 bytes or more. Absent: generated in `dataDir` at first start. */
+  secret: Uint8Array | undefined;
+  dataDir: string;
+  retainArgumentsSeconds: number;
+  /** Sockets from these addresses may set `X-Forwarded-*`; from all others those headers are dropped. */
+  trustedProxies: BlockList;
+  logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
+};
+
+/** All faults of the configuration, one a line, each naming its variable. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(
+      `The configuration has ${faults.length} fault${faults.length === 1 ? "" : "s"}:\n${faults.map((f) => `  ${f}`).join("\n")}`,
+    );
+    this.name = "ConfigError";
+    this.faults = faults;
+  }
+}
+
+const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+const publicUrl = z.string().transform((text, context) => {
+  const refuse = (message: string) => {
+    context.addIssue({ code: "custom", message });
+    return z.NEVER;
+  };
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url) return refuse("must be a URL such as https://approve.example.com");
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && loopbackHosts.has(url.hostname)))
+    return refuse("must be https (http is for loopback only)");
+  if (url.username || url.password) return refuse("must hold no user name or password");
+  if (url.pathname !== "/" || url.search || url.hash)
+    return refuse("must be an origin without path, query or fragment");
+  if (url.hostname.split(".").some((label) => label.startsWith("xn--")))
+    return refuse("must not be an internationalised name (xn--): people cannot tell it from a look-alike");
+  return url.origin;
+});
+
+const secretBytes = z.string().transform((text, context) => {
+  const encoded = text.trim();
+  const hex = /^[0-9a-f]+$/i.test(encoded) && encoded.length % 2 === 0;
+  const base64 = /^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded);
+  const bytes = hex ? Buffer.from(encoded, "hex") : base64 ? Buffer.from(encoded, "base64") : undefined;
+  if (!bytes || bytes.length < 32 || new Set(bytes).size < 16) {
+    context.addIssue({
+      code: "custom",
+      message: "must be 32 or more random bytes in hex or base64 (openssl rand -hex 32)",
+    });
+    return z.NEVER;
+  }
+  return new Uint8Array(bytes);
+});
+
+const proxies = z
+  .string()
+  .default("")
+  .transform((text, context) => {
+    const list = new BlockList();
+    for (const entry of text.split(/[\s,]+/).filter(Boolean)) {
+      const [address = "", prefix] = entry.split("/");
+      const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+      const bits = prefix === undefined ? (family === "ipv6" ? 128 : 32) : Number(prefix);
+      if (isIP(address) === 0 || !Number.isInteger(bits) || bits < 0 || bits > (family === "ipv6" ? 128 : 32)) {
+        context.addIssue({ code: "custom", message: `"${entry}" is neither an address nor a CIDR range` });
+        return z.NEVER;
+      }
+      list.addSubnet(address, bits, family);
+    }
+    return list;
+  });
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.number().min(min, `must be ${min} or more`).max(max, `must be ${max} or less`));
+
+const variables = z.object({
+  HOST: z.string().default("127.0.0.1"),
+  PORT: wholeNumber(1, 65535).default(3000),
+  COUNTERSIGN_URL: publicUrl.optional(),
+  COUNTERSIGN_NAME: z.string().max(80, "must be 80 characters or less").default("Countersign"),
+  COUNTERSIGN_SECRET: secretBytes.optional(),
+  COUNTERSIGN_DATA_DIR: z.string().default(".countersign"),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, "must start with postgresql://")
+    .optional(),
+  DATABASE_POOL_MAX: wholeNumber(2, 200).default(10),
+  RETAIN_ARGUMENTS_SECONDS: wholeNumber(0, 31_536_000).default(86_400),
+  TRUSTED_PROXIES: proxies,
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+});
+
+function databaseFaults(given: Record<string, string | undefined>): string[] {
+  if (given["DATABASE_URL"] === undefined) return [];
+  return ["COUNTERSIGN_SECRET", "COUNTERSIGN_URL"]
+    .filter((name) => given[name] === undefined)
+    .map((name) => `${name}: is required when DATABASE_URL is set`);
+}

@@ -1,0 +1,38 @@
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Native } from "./native";
+import type { ClusterPlace } from "./paths";
+import { run } from "./run";
+import { syncFolder, writePrivate } from "./write-private";
+
+/**
+ * Creates the cluster: UTF-8, locale C.UTF-8 of PostgreSQL's own provider (the same on every machine), SCRAM on every
+ * connection. It appears under its name only when complete; what a killed attempt left is removed. To be called under the lock.
+ */
+export async function initialise(place: ClusterPlace, native: Native, password: string): Promise<void> {
+  const draft = join(place.home, "cluster.new");
+  const passwordFile = join(place.home, "password.new");
+  await rm(draft, { recursive: true, force: true });
+  await writePrivate(passwordFile, password, place.server);
+  try {
+    const result = await run(
+      native.initdb,
+      [
+        `--pgdata=${draft}`,
+        "--username=postgres",
+        `--pwfile=${passwordFile}`,
+        "--auth=scram-sha-256",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--locale-provider=builtin",
+        "--builtin-locale=C.UTF-8",
+      ],
+      place.server,
+    );
+    if (result.code !== 0) throw new Error(`The embedded database could not be created: ${result.output}`);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+  await rename(draft, place.cluster);
+  await syncFolder(place.home);
+}

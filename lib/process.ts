@@ -1,0 +1,40 @@
+import type pg from "pg";
+import type { ClientCache } from "./clients/cache";
+import type { Config } from "./config";
+import type { Database } from "./database/prisma";
+import type { KeyRing } from "./keys/key-ring";
+import type { Logger } from "./log";
+import type { Secrets } from "./secrets/derive";
+import type { WaitHub } from "./waits/hub";
+
+/** What a running Countersign consists of. Every verb takes it first; nothing else is held at module level. */
+export type Service = {
+  config: Config;
+  /** `iss` of everything this service signs, and of local accounts. Fixed at first start. */
+  issuer: string;
+  secrets: Secrets;
+  pool: pg.Pool;
+  prisma: Database;
+  keys: KeyRing;
+  clients: ClientCache;
+  hub: WaitHub;
+  log: Logger;
+};
+
+const slot = Symbol.for("countersign");
+type Holder = { [slot]?: Service };
+
+/**
+ * The process's one service. The server's bundle and Next's bundle each hold a copy of every module, so the instance
+ * lives on `globalThis`, where both halves see the same one.
+ */
+export function getService(): Service {
+  const service = (globalThis as Holder)[slot];
+  if (!service) throw new Error("the service is not started");
+  return service;
+}
+
+/** Called once at start, by the entry of the process. */
+export function setService(service: Service): void {
+  (globalThis as Holder)[slot] = service;
+}
