@@ -7,7 +7,7 @@
  * forms are another warning), and what is hidden (it is drawn).
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { HIDDEN } from "../lib/text/hidden";
+import { HIDDEN } from "@/lib/text/hidden";
 
 function generate(file: string): void {
   const source = readFileSync(file, "utf8");

@@ -49,13 +49,25 @@ export function approvalFromRow(row: ApprovalRow): Approval {
     case "accepted":
       return acceptedFromRow(base, row);
     case "declined":
-      return { ...base, status: "declined", decidedAt: held(row, "decided_at"), reason: row.reason === "not_requested" ? "not_requested" : null, ...ended(row) };
+      return {
+        ...base,
+        status: "declined",
+        decidedAt: held(row, "decided_at"),
+        reason: row.reason === "not_requested" ? "not_requested" : null,
+        ...ended(row),
+      };
     case "cancelled":
       return { ...base, status: "cancelled", decidedAt: held(row, "decided_at"), ...ended(row) };
     case "expired":
       return { ...base, status: "expired", ...ended(row) };
     case "withdrawn":
-      return { ...base, status: "withdrawn", decidedAt: row.decided_at, reason: held(row, "reason") as WithdrawReason, ...ended(row) };
+      return {
+        ...base,
+        status: "withdrawn",
+        decidedAt: row.decided_at,
+        reason: held(row, "reason") as WithdrawReason,
+        ...ended(row),
+      };
     default:
       throw new Error(`approval ${row.id} has the unknown status ${row.status}`);
   }
@@ -70,7 +82,11 @@ function baseFromRow(row: ApprovalRow): ApprovalBase {
     title: row.title,
     retainTitle: row.retain_title,
     subject: { iss: row.subject_iss, sub: row.subject_sub },
-    caller: { iss: row.caller_iss, sub: row.caller_sub, ...(row.caller_client_id === null ? {} : { clientId: row.caller_client_id }) },
+    caller: {
+      iss: row.caller_iss,
+      sub: row.caller_sub,
+      ...(row.caller_client_id === null ? {} : { clientId: row.caller_client_id }),
+    },
     actionDigest: row.action_digest,
     policyVersion: row.policy_version,
     record: row.record,
@@ -87,9 +103,24 @@ function baseFromRow(row: ApprovalRow): ApprovalBase {
 }
 
 function acceptedFromRow(base: ApprovalBase, row: ApprovalRow): Accepted {
-  const shared = { ...base, status: "accepted" as const, decidedAt: held(row, "decided_at"), actBy: held(row, "act_by"), receipt: held(row, "receipt"), settledAt: row.settled_at };
+  const shared = {
+    ...base,
+    status: "accepted" as const,
+    decidedAt: held(row, "decided_at"),
+    actBy: held(row, "act_by"),
+    receipt: held(row, "receipt"),
+    settledAt: row.settled_at,
+  };
   if (row.consumed_at === null) return { ...shared, consumption: { at: null } };
-  const outcome = row.outcome === null ? null : { value: row.outcome as Outcome, at: held(row, "outcome_at"), code: row.outcome_code, isDerived: row.outcome_derived };
+  const outcome =
+    row.outcome === null
+      ? null
+      : {
+          value: row.outcome as Outcome,
+          at: held(row, "outcome_at"),
+          code: row.outcome_code,
+          isDerived: row.outcome_derived,
+        };
   return { ...shared, consumption: { at: row.consumed_at, consumerHash: held(row, "consumer_hash"), outcome } };
 }
 

@@ -1,4 +1,4 @@
-import { mac } from "../secrets/mac";
+import { isSameMac, mac } from "../secrets/mac";
 
 /**
  * The two-digit confirmation code (10 to 99) of an approval: shown in the chat, typed on the page. Derived from the secret
@@ -6,4 +6,9 @@ import { mac } from "../secrets/mac";
  */
 export function matchCodeOf(tagKey: Uint8Array, approvalId: string): string {
   return String(10 + (mac(tagKey, ["match_code", approvalId]).readUInt32BE(0) % 90));
+}
+
+/** Whether `typed` is the approval's code; compared in constant time. */
+export function isMatchCode(tagKey: Uint8Array, approvalId: string, typed: string): boolean {
+  return isSameMac(Buffer.from(typed), Buffer.from(matchCodeOf(tagKey, approvalId)));
 }

@@ -78,7 +78,14 @@ queued AS (
 SELECT "id" FROM changed`;
 
 function columnsOf(to: Approval): unknown[] {
-  const decision = { accepted: "accept", declined: "decline", cancelled: "cancel", pending: null, expired: null, withdrawn: "decidedAt" in to && to.decidedAt ? "accept" : null }[to.status];
+  const decision = {
+    accepted: "accept",
+    declined: "decline",
+    cancelled: "cancel",
+    pending: null,
+    expired: null,
+    withdrawn: "decidedAt" in to && to.decidedAt ? "accept" : null,
+  }[to.status];
   const consumed = to.status === "accepted" && to.consumption.at !== null ? to.consumption : undefined;
   return [
     to.status,

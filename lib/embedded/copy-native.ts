@@ -1,9 +1,10 @@
-import { chmod, cp, lstat, mkdtemp, readdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, cp, lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Account } from "./account";
 import { hasCode } from "./error-code";
 import { linkLibraries } from "./link-libraries";
 import { checkFolder } from "./paths";
+import { draftPath, removeDrafts } from "./write-private";
 
 /**
  * Copies PostgreSQL's programs to `target` with their library links, readable for everyone and writable only for their
@@ -18,12 +19,14 @@ export async function copyNative(source: string, target: string, owner: Account 
     checkFolder(target, stats, [0, process.getuid?.(), owner?.uid], 0o022);
     return false;
   }
-  const draft = await mkdtemp(`${target}.`);
+  await removeDrafts(dirname(target));
+  const draft = draftPath(target);
+  await mkdir(draft, { mode: 0o700 });
   try {
     const native = join(draft, "native"); // the list of links names it so
     await cp(source, native, { recursive: true, verbatimSymlinks: true });
-    await linkLibraries(native);
     await openForReading(native);
+    await linkLibraries(native);
     await rename(native, target);
     return true;
   } catch (error) {
@@ -34,7 +37,7 @@ export async function copyNative(source: string, target: string, owner: Account 
   }
 }
 
-/** A package that was installed under `umask 077` is closed to the account that must run it. */
+/** A package installed under `umask 077` is closed to the account that must run it; one in a read-only tree, to our links. */
 async function openForReading(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { withFileTypes: true })) {

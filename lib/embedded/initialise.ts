@@ -3,17 +3,17 @@ import { join } from "node:path";
 import type { Native } from "./native";
 import type { ClusterPlace } from "./paths";
 import { run } from "./run";
-import { syncFolder, writePrivate } from "./write-private";
+import { createPrivate, draftPath, syncFolder } from "./write-private";
 
 /**
  * Creates the cluster: UTF-8, locale C.UTF-8 of PostgreSQL's own provider (the same on every machine), SCRAM on every
- * connection. It appears under its name only when complete; what a killed attempt left is removed. To be called under the lock.
+ * connection. It appears under its name only when complete. To be called under the lock.
  */
 export async function initialise(place: ClusterPlace, native: Native, password: string): Promise<void> {
-  const draft = join(place.home, "cluster.new");
-  const passwordFile = join(place.home, "password.new");
-  await rm(draft, { recursive: true, force: true });
-  await writePrivate(passwordFile, password, place.server);
+  // A name never used before: the initdb of a starter that was killed may still be at work on its own.
+  const draft = draftPath(place.cluster);
+  const passwordFile = draftPath(join(place.home, "password"));
+  await createPrivate(passwordFile, password, place.server);
   try {
     const result = await run(
       native.initdb,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Native } from "./native";
 import type { ClusterPlace } from "./paths";
-import { type Postmaster, readPidFile } from "./postmaster";
+import { findPostmaster, type Postmaster, readPidFile } from "./postmaster";
 import { processStamp } from "./process-stamp";
 import { SERVER_ENVIRONMENT } from "./run";
 
@@ -34,13 +34,21 @@ const LOG_BYTES_MAX = 10 * 1024 * 1024;
  * `kill -9` of the server its children still hold the shared memory for a moment. To be called under the lock, when
  * `findPostmaster` found none. Throws with the end of the server's log.
  */
-export async function launch(place: ClusterPlace, native: Native, port: number | undefined): Promise<Postmaster> {
+export async function launch(options: {
+  place: ClusterPlace;
+  native: Native;
+  password: string;
+  port: number | undefined;
+}): Promise<Postmaster> {
+  const { place, native, password, port } = options;
   const deadline = Date.now() + RETRY_MS;
   for (;;) {
     const log = await openLog(place);
     const from = (await log.stat()).size;
     try {
-      const postmaster = await launchOnce(place, native, port ?? (await findFreePort()), log);
+      const started = await launchOnce(place, native, port ?? (await findFreePort()), log);
+      // A starter that was killed may have left a server behind that was not to be seen yet and now was faster.
+      const postmaster = started ?? (await findPostmaster(place, password));
       if (postmaster) return postmaster;
     } finally {
       await log.close();

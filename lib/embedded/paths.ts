@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Stats } from "node:fs";
-import { chown, lstat, mkdir, realpath, stat } from "node:fs/promises";
+import { chmod, chown, lstat, mkdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Account, type Accounts, chooseAccounts } from "./account";
 import { hasCode } from "./error-code";
@@ -75,6 +75,7 @@ async function createFolder(folder: string, mode: number, owner: Account | undef
     if (hasCode(error, "EEXIST")) return;
     throw error;
   }
+  await chmod(folder, mode); // mkdir is subject to the umask
   if (owner) await chown(folder, owner.uid, owner.gid);
 }
 

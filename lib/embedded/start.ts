@@ -11,6 +11,7 @@ import { ownIdentity } from "./process-stamp";
 import { type ClusterRecord, clusterExists, loadRecord, markInitialised } from "./record";
 import { stopServer } from "./stop-server";
 import { watch } from "./watch";
+import { removeDrafts } from "./write-private";
 
 /** A use of the embedded database. */
 export type EmbeddedDatabase = {
@@ -44,6 +45,7 @@ export async function startEmbedded(options: { dataDir: string; log: EmbeddedLog
   return withLock(folder.folder, folder.owner, async () => {
     const record = await loadRecord(folder);
     const place = await openHome(folder, record.home);
+    await Promise.all([removeDrafts(place.folder), removeDrafts(place.home)]);
     const native = await prepareNative({
       source: await locateNative(),
       account: place.server,
@@ -72,7 +74,8 @@ async function enter(running: Running): Promise<EmbeddedDatabase> {
   const { holders, port } = await readHolders(place);
   const owned = holders.length === 0;
   const found = await findPostmaster(place, record.password);
-  const postmaster = found ?? (await launch(place, native, owned ? undefined : port));
+  const postmaster =
+    found ?? (await launch({ place, native, password: record.password, port: owned ? undefined : port }));
   try {
     await createDatabase(postmaster.port, record.password);
     const holder = { id: randomUUID(), ...(await ownIdentity()) };
@@ -104,7 +107,7 @@ async function revive({ place, native, record, log }: Running, port: number): Pr
   return withLock(place.folder, place.owner, async () => {
     const found = await findPostmaster(place, record.password);
     if (found) return found;
-    const postmaster = await launch(place, native, port);
+    const postmaster = await launch({ place, native, password: record.password, port });
     log.warn({ port, pid: postmaster.pid }, "the embedded database had ended and was started again");
     return postmaster;
   });

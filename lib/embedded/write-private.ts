@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { open, readFile, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Account } from "./account";
 import { hasCode } from "./error-code";
+import { processStamp } from "./process-stamp";
 
 /**
  * Writes a file that only its owner can read (0600): whole or not at all, also after a power loss. A link that stands at
@@ -32,9 +33,19 @@ export async function createPrivate(path: string, text: string, owner: Account |
   }
 }
 
-/** Names a file beside `path` that nobody else writes. */
+/** Names a file or folder beside `path` that nobody else writes, to be renamed to `path` when it is whole. */
 export function draftPath(path: string): string {
   return `${path}.${process.pid}-${randomBytes(6).toString("hex")}`;
+}
+
+/** Deletes the drafts in `folder` whose makers were killed over them. Safe at any time. */
+export async function removeDrafts(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const pid = /\.(\d+)-[0-9a-f]{12}$/.exec(name)?.[1];
+    if (pid === undefined || (await processStamp(Number(pid))) !== undefined) continue;
+    // A program that outlived its starter may still write there; then it stays until the next time.
+    await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined);
+  }
 }
 
 /** Reads a text file, or `undefined` when there is none. */

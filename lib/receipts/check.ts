@@ -1,12 +1,16 @@
 import { type ReceiptClaims, verifyReceipt } from "@countersign/mcp/receipt";
 import type { Approval } from "../approvals/approval";
+import { Problem } from "../problem";
 import type { Service } from "../process";
 
 /**
  * The claims of an approval's stored receipt where it is genuine and says what the row says, else undefined (I17): a status
  * column, another approval's receipt or a foreign key written into the database grants nothing.
  */
-export async function checkStoredReceipt(service: Pick<Service, "keys" | "issuer">, approval: Exclude<Approval, { status: "pending" }>): Promise<ReceiptClaims | undefined> {
+export async function checkStoredReceipt(
+  service: Pick<Service, "keys" | "issuer">,
+  approval: Exclude<Approval, { status: "pending" }>,
+): Promise<ReceiptClaims | undefined> {
   const verdict = await verifyReceipt(approval.receipt, {
     issuer: service.issuer,
     audience: approval.clientId,
@@ -16,6 +20,6 @@ export async function checkStoredReceipt(service: Pick<Service, "keys" | "issuer
     tool: approval.tool,
     subject: approval.subject,
   });
-  if (!verdict.ok && verdict.reason === "keys_unavailable") throw new Error("the signing keys cannot be read");
+  if (!verdict.ok && verdict.reason === "keys_unavailable") throw new Problem("unavailable");
   return verdict.ok && verdict.claims.status === approval.status ? verdict.claims : undefined;
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { RECEIPT_TYP, type ReceiptClaims } from "@countersign/mcp/receipt";
 import type { Approval } from "../approvals/approval";
-import { signClaims } from "../records/sign";
 import type { Service } from "../process";
+import { signClaims } from "../records/sign";
 
 /** What a person's decision adds to a receipt: who decided, by what right, on which view, how freshly signed in. */
 export type DecisionEvidence = {
@@ -18,7 +18,12 @@ export type DecisionEvidence = {
  * Signs the receipt of the end (or acceptance) that `approval` has reached. `decidedAt` is the instant of that change by the
  * database clock. No argument value and no guessable digest is in it (I9); it has no `exp` (section 7).
  */
-export function signReceipt(service: Pick<Service, "keys" | "issuer">, approval: Exclude<Approval, { status: "pending" }>, decidedAt: Date, evidence?: DecisionEvidence): Promise<string> {
+export function signReceipt(
+  service: Pick<Service, "keys" | "issuer">,
+  approval: Exclude<Approval, { status: "pending" }>,
+  decidedAt: Date,
+  evidence?: DecisionEvidence,
+): Promise<string> {
   const claims: ReceiptClaims = {
     iss: service.issuer,
     aud: approval.clientId,

@@ -32,10 +32,19 @@ export const recordClaimsSchema = z.strictObject({
   client_name: z.string(),
   caller: z.strictObject({ ...identity, clientId: z.string().optional() }),
   sub_id: z.strictObject({ format: z.literal("iss_sub"), ...identity }),
-  action: z.strictObject({ tool: z.string(), arguments: z.custom<{ [name: string]: JsonValue }>((value) => typeof value === "object" && value !== null && !Array.isArray(value)) }),
+  action: z.strictObject({
+    tool: z.string(),
+    arguments: z.custom<{ [name: string]: JsonValue }>(
+      (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+    ),
+  }),
   presentation: storedPresentation,
   mcp_client: z.strictObject({ name: z.string(), version: z.string().optional() }).optional(),
-  requirements: z.strictObject({ maxAuthAgeSeconds: z.int(), passkey: z.enum(["off", "required"]), matchCode: z.boolean() }),
+  requirements: z.strictObject({
+    maxAuthAgeSeconds: z.int(),
+    passkey: z.enum(["off", "required"]),
+    matchCode: z.boolean(),
+  }),
   policy_version: z.int(),
   preconditions_digest: z.string().optional(),
   salt: z.string(),

@@ -7,13 +7,20 @@ import { type RecordClaims, recordClaimsSchema, recordTyp } from "./claims";
  * The claims of a stored record, or undefined where it is not this service's record of this approval (I17). Pins alg, typ,
  * iss, aud and jti, refuses `crit`. `exp` is not judged here: deadlines are the database clock's (I6).
  */
-export async function verifyRecord(options: { keys: KeyRing; issuer: string }, approvalId: string, record: string | null): Promise<RecordClaims | undefined> {
+export async function verifyRecord(
+  options: { keys: KeyRing; issuer: string },
+  approvalId: string,
+  record: string | null,
+): Promise<RecordClaims | undefined> {
   if (record === null) return undefined;
   const kid = kidOf(record);
   const key = kid === undefined ? undefined : await options.keys.find(kid);
-  const payload = key && (await compactVerify(record, key, { algorithms: [signingAlg] }).catch(() => undefined))?.payload;
+  const payload =
+    key && (await compactVerify(record, key, { algorithms: [signingAlg] }).catch(() => undefined))?.payload;
   const claims = payload && recordClaimsSchema.safeParse(parsed(payload)).data;
-  return claims && claims.iss === options.issuer && claims.aud === options.issuer && claims.jti === approvalId ? claims : undefined;
+  return claims && claims.iss === options.issuer && claims.aud === options.issuer && claims.jti === approvalId
+    ? claims
+    : undefined;
 }
 
 function kidOf(record: string): string | undefined {

@@ -8,7 +8,7 @@ export const waitsMaxPerClient = 500;
  * Wakes parked waits of this process. A ticket taken before a row is read misses no change that the row does not show
  * yet; a notification that is lost is made up for by the sweep, which re-reads every parked id in one query.
  */
-export function createWaitHub(options: { log: Logger; readVersions(ids: string[]): Promise<Map<string, number>> }): WaitHub {
+export function createWaitHub(options: HubOptions): WaitHub {
   const parked = new Map<string, Set<Waiter>>();
   const perClient = new Map<string, number>();
   let isDraining = false;
@@ -33,11 +33,21 @@ export function createWaitHub(options: { log: Logger; readVersions(ids: string[]
     for (const waiter of parked.get(id) ?? []) signal(waiter);
   }
 
+  function announce(id: string): void {
+    notify(id);
+    options
+      .publish(id)
+      .catch((error: Error) =>
+        options.log.warn({ reason: error.message }, "a change was not announced; the sweep makes up for it"),
+      );
+  }
+
   async function sweep(): Promise<void> {
     if (parked.size === 0) return;
     const versions = await options.readVersions([...parked.keys()]);
     for (const [id, waiters] of parked) {
-      for (const waiter of waiters) if (waiter.seenVersion !== undefined && versions.get(id) !== waiter.seenVersion) signal(waiter);
+      for (const waiter of waiters)
+        if (waiter.seenVersion !== undefined && versions.get(id) !== waiter.seenVersion) signal(waiter);
     }
   }
 
@@ -46,8 +56,23 @@ export function createWaitHub(options: { log: Logger; readVersions(ids: string[]
     for (const waiters of parked.values()) for (const waiter of waiters) signal(waiter);
   }
 
-  return { subscribe, notify, sweep, drain, isDraining: () => isDraining, parkedCount: () => [...parked.values()].reduce((sum, waiters) => sum + waiters.size, 0) };
+  return {
+    subscribe,
+    notify,
+    announce,
+    sweep,
+    drain,
+    isDraining: () => isDraining,
+    parkedCount: () => [...parked.values()].reduce((sum, waiters) => sum + waiters.size, 0),
+  };
 }
+
+export type HubOptions = {
+  log: Logger;
+  readVersions(ids: string[]): Promise<Map<string, number>>;
+  /** Tells the other processes, after the change is committed. */
+  publish(id: string): Promise<void>;
+};
 
 export type WaitTicket = {
   /** Says which version the waiter has read, for the sweep. */
@@ -61,6 +86,8 @@ export type WaitHub = {
   /** Errors: `too_many_waits`. */
   subscribe(id: string, clientId: string): WaitTicket;
   notify(id: string): void;
+  /** Wakes here at once and tells the other processes; to be called after the commit. Never fails. */
+  announce(id: string): void;
   sweep(): Promise<void>;
   /** Ends every wait, now and from now on: the process is going down. */
   drain(): void;

@@ -18,7 +18,10 @@ export function listen(options: { connectionString: string; hub: WaitHub; log: L
     if (isStopped || timer) return;
     client?.removeAllListeners("notification");
     client = undefined;
-    options.log.warn({ reason: error?.message, retryMs }, "the notification connection is down; waits are swept meanwhile");
+    options.log.warn(
+      { reason: error?.message, retryMs },
+      "the notification connection is down; waits are swept meanwhile",
+    );
     timer = setTimeout(() => {
       timer = undefined;
       void connect();
@@ -27,7 +30,12 @@ export function listen(options: { connectionString: string; hub: WaitHub; log: L
   };
 
   const connect = async () => {
-    const next = new pg.Client({ connectionString: options.connectionString, keepAlive: true, connectionTimeoutMillis: 5_000, application_name: "countersign-listen" });
+    const next = new pg.Client({
+      connectionString: options.connectionString,
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+      application_name: "countersign-listen",
+    });
     next.on("error", lost);
     next.on("end", () => lost());
     next.on("notification", (message) => {
@@ -46,7 +54,9 @@ export function listen(options: { connectionString: string; hub: WaitHub; log: L
   };
 
   const sweeping = setInterval(() => {
-    options.hub.sweep().catch((error: Error) => options.log.warn({ reason: error.message }, "parked waits could not be swept"));
+    options.hub
+      .sweep()
+      .catch((error: Error) => options.log.warn({ reason: error.message }, "parked waits could not be swept"));
   }, 5_000);
   void connect();
   return {

@@ -35,7 +35,10 @@ export type CallOptions = { signal?: AbortSignal };
 /** The machine API of Countersign (contract section 6). Every method throws `CountersignError`. */
 export type ApiClient = {
   /** Asks for a decision. `reused` tells a live approval from a new one. Repeats are safe: they carry one Idempotency-Key. */
-  mint(request: MintRequest, options?: CallOptions & { idempotencyKey?: string }): Promise<MintAnswer & { reused: boolean }>;
+  mint(
+    request: MintRequest,
+    options?: CallOptions & { idempotencyKey?: string },
+  ): Promise<MintAnswer & { reused: boolean }>;
   /** Where the approval stands, at once. */
   status(id: string, options?: CallOptions): Promise<StatusAnswer>;
   /** Where the approval stands when it is decided or after `seconds` (0…55), whichever comes first. */

@@ -125,6 +125,6 @@ export type StatusAnswer = z.infer<typeof statusAnswerSchema>;
 export type ConsumeAnswer = z.infer<typeof consumeAnswerSchema>;
 /** Figures of `already_consumed`. */
 export const alreadyConsumedSchema = z.looseObject({
-  consumedAt: z.string().optional(),
-  outcome: outcomeSchema.optional(),
+  consumedAt: z.string().nullish(),
+  outcome: outcomeSchema.nullish(),
 });

@@ -21,7 +21,7 @@ const RETRIED_STATUSES = new Set([502, 503, 504]);
 const problemSchema = z.looseObject({
   code: z.string(),
   detail: z.string().optional(),
-  pointer: z.string().optional(),
+  errors: z.array(z.looseObject({ pointer: z.string() })).optional(),
 });
 
 /**
@@ -69,7 +69,8 @@ function problemFrom(response: Response, json: unknown): CountersignError {
   const retryAfterSeconds = secondsFrom(response.headers.get("retry-after"));
   const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   if (problem === undefined) return new CountersignError("unexpected_answer", { status, ...wait });
-  const { code, detail, pointer, ...data } = problem;
+  const { code, detail, errors, ...data } = problem;
+  const pointer = errors?.[0]?.pointer;
   return new CountersignError(code, {
     status,
     data,
@@ -82,7 +83,9 @@ function problemFrom(response: Response, json: unknown): CountersignError {
 /** `Retry-After` (RFC 9110 section 10.2.3) in seconds; both its forms. */
 function secondsFrom(retryAfter: string | null): number | undefined {
   if (retryAfter === null) return undefined;
-  const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : Math.ceil((Date.parse(retryAfter) - Date.now()) / 1000);
+  const seconds = /^\d+$/.test(retryAfter)
+    ? Number(retryAfter)
+    : Math.ceil((Date.parse(retryAfter) - Date.now()) / 1000);
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
 }
 

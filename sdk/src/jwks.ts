@@ -1,10 +1,15 @@
 import { type CryptoKey, importJWK } from "jose";
 import { z } from "zod";
-import { RECEIPT_ALG, type KeyLookup } from "./receipt";
+import { type KeyLookup, RECEIPT_ALG } from "./receipt";
 
 const jwksSchema = z.looseObject({
   keys: z.array(
-    z.looseObject({ kty: z.string(), kid: z.string().optional(), crv: z.string().optional(), x: z.string().optional() }),
+    z.looseObject({
+      kty: z.string(),
+      kid: z.string().optional(),
+      crv: z.string().optional(),
+      x: z.string().optional(),
+    }),
   ),
 });
 

@@ -1,11 +1,10 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
-  type ClientCapabilities,
-  type Implementation,
   type McpServer,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { z } from "zod";
 
 /** How the MCP client can be reached for this very call. */
 export type McpClientView = {
@@ -16,8 +15,19 @@ export type McpClientView = {
   name?: { name: string; version: string };
 };
 
+const FIRST_URL_REVISION = "2025-11-25";
 const FIRST_ROUNDS_REVISION = "2026-07-28";
-const MAX_NAME_LENGTH = 100;
+
+const capabilitiesSchema = z.looseObject({
+  elicitation: z.looseObject({ url: z.looseObject({}).optional() }).optional(),
+});
+/** At most 100 characters, without what the service's strict parser refuses: a name must not stand in the way of a request. */
+const shortText = z.string().transform((text) =>
+  Array.from(text.replace(/[\p{Surrogate}\0]/gu, ""))
+    .slice(0, 100)
+    .join(""),
+);
+const nameSchema = z.object({ name: shortText, version: shortText });
 
 /**
  * Reads what the MCP client declared: per request since 2026-07-28, once per session before. An empty `elicitation` object
@@ -27,22 +37,20 @@ export function viewMcpClient(server: McpServer, ctx: ServerContext): McpClientV
   const revision = server.server.getNegotiatedProtocolVersion();
   // Revisions are dates, so their order is that of their text.
   const isModern = revision !== undefined && revision >= FIRST_ROUNDS_REVISION;
-  const { envelope } = ctx.mcpReq;
-  const capabilities = isModern ? envelope?.[CLIENT_CAPABILITIES_META_KEY] : server.server.getClientCapabilities();
-  const info = isModern ? envelope?.[CLIENT_INFO_META_KEY] : server.server.getClientVersion();
+  const envelope: Readonly<Record<string, unknown>> = ctx.mcpReq.envelope ?? {};
+  const capabilities = isModern ? envelope[CLIENT_CAPABILITIES_META_KEY] : server.server.getClientCapabilities();
+  const info = isModern ? envelope[CLIENT_INFO_META_KEY] : server.server.getClientVersion();
+  const name = nameSchema.safeParse(info).data;
   return {
     era: isModern ? "rounds" : "push",
-    elicitation: elicitationOf(capabilities),
-    ...(info === undefined ? {} : { name: shortName(info) }),
+    elicitation: elicitationOf(capabilities, revision),
+    ...(name === undefined ? {} : { name }),
   };
 }
 
-function elicitationOf(capabilities: ClientCapabilities | undefined): McpClientView["elicitation"] {
-  const declared = capabilities?.elicitation;
+function elicitationOf(capabilities: unknown, revision: string | undefined): McpClientView["elicitation"] {
+  const declared = capabilitiesSchema.safeParse(capabilities).data?.elicitation;
   if (declared === undefined) return "none";
-  return declared.url === undefined ? "form" : "url";
-}
-
-function shortName({ name, version }: Implementation): { name: string; version: string } {
-  return { name: name.slice(0, MAX_NAME_LENGTH), version: version.slice(0, MAX_NAME_LENGTH) };
+  const hasUrlMode = revision !== undefined && revision >= FIRST_URL_REVISION;
+  return hasUrlMode && declared.url !== undefined ? "url" : "form";
 }

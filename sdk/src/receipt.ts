@@ -127,7 +127,7 @@ const STATUS_OF = { accept: "accepted", decline: "declined", cancel: "cancelled"
 /**
  * The claims of a receipt. Instants named `…_at` and `act_by` are RFC 3339 in UTC with whole seconds; `iat` and `auth_time`
  * are NumericDate (RFC 7519). Unknown claims are kept, so that a newer service stays verifiable.
- * `authn` and `decision` are there when a person decided, and a decision and its status always agree.
+ * `decision`, `decided_at` and `authn` are there when a person decided, and a decision and its status always agree.
  */
 export const receiptClaimsSchema = z
   .looseObject({
@@ -148,7 +148,7 @@ export const receiptClaimsSchema = z
     view_digest: z.string().optional(),
     locale: z.string().optional(),
     shown_at: instant.optional(),
-    decided_at: instant,
+    decided_at: instant.optional(),
     tool: z.string().min(1),
     caller: z.looseObject({ ...identity.shape, clientId: z.string().optional() }),
     auth_time: z.number().int().optional(),
@@ -163,6 +163,12 @@ export const receiptClaimsSchema = z
   })
   .refine((claims) => claims.status !== "accepted" || claims.decision === "accept", {
     message: "accepted without a decision",
-  });
+  })
+  .refine(
+    (claims) => claims.decision === undefined || (claims.authn !== undefined && claims.decided_at !== undefined),
+    {
+      message: "a decision without the person or the instant",
+    },
+  );
 
 export type ReceiptClaims = z.infer<typeof receiptClaimsSchema>;

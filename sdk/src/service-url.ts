@@ -8,7 +8,8 @@ const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 export function serviceOrigin(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined) throw new TypeError("url is not a URL");
-  if (parsed.username !== "" || parsed.password !== "") throw new TypeError("url must not hold a user name or password");
+  if (parsed.username !== "" || parsed.password !== "")
+    throw new TypeError("url must not hold a user name or password");
   if (parsed.pathname !== "/" || parsed.search !== "" || parsed.hash !== "") {
     throw new TypeError("url must be an origin, without path, query or fragment");
   }

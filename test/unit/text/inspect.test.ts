@@ -2,6 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { inspectText, type Span } from "@/lib/text/inspect";
 
+// Not a literal: the compiler's target does not know the v flag yet, the engine does.
+const EMOJI = "\\p{RGI_Emoji}";
+
 const original = (spans: Span[]) => spans.map((span) => (span.kind === "text" ? span.text : span.char)).join("");
 
 /** The spans as a line of text: `a[U+202E right-to-left override]b`. */
@@ -149,11 +152,11 @@ describe("I11: text is never cut and never altered", () => {
 
   it("shows nothing hidden but what holds an emoji together", () => {
     const hidden = /\p{C}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}|(?! )\p{Zs}|\p{M}{4}/u;
-    const emoji = /\p{RGI_Emoji}/gv;
+    const emoji = new RegExp(EMOJI, "gv");
     fc.assert(
       fc.property(anyText, (text) => {
         for (const span of inspectText(text, { multiline: false })) {
-          if (span.kind === "text") expect(span.text.replace(emoji, "")).not.toMatch(hidden);
+          if (span.kind === "text") expect(span.text.replace(emoji, "E")).not.toMatch(hidden);
         }
       }),
       { numRuns: 2000 },

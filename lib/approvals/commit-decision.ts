@@ -1,0 +1,64 @@
+import { appendAudit } from "../audit/append";
+import { readClient } from "../clients/cache";
+import { transact } from "../database/transact";
+import type { Service } from "../process";
+import { signReceipt } from "../receipts/sign";
+import type { Choice } from "./decision-form";
+import { freezePerson } from "./freeze-person";
+import type { Opened } from "./open";
+import { type Change, commitChange } from "./store";
+import { transition } from "./transitions";
+
+/**
+ * Commits a decision and what follows from it, all or none (I8): a decline starts the cool-down of its action; "I didn't ask for
+ * this" also withdraws everything live of this client for this person and freezes the two. False: somebody was first, or it is too late.
+ */
+export async function commitDecision(service: Service, change: Change, choice: Choice): Promise<boolean> {
+  const { from } = change;
+  if (choice === "accept" || choice === "cancel") {
+    const isWritten = await commitChange(service.pool, change);
+    if (isWritten) service.hub.announce(from.id);
+    return isWritten;
+  }
+  const client = await readClient(service.prisma, from.clientId);
+  const cooldownSeconds = client?.policy.declineCooldownSeconds ?? 600;
+  const touched = await transact(service.pool, async (db) => {
+    if (!(await commitChange(db, change))) return [];
+    await db.query(
+      `INSERT INTO "decline_cooldown" ("approval_id", "client_id", "subject_iss", "subject_sub", "action_tag", "until")
+       SELECT $1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6) WHERE $6 > 0 AND $5::bytea IS NOT NULL`,
+      [from.id, from.clientId, from.subject.iss, from.subject.sub, from.actionTag, cooldownSeconds],
+    );
+    return choice === "not_requested" ? [from.id, ...(await freezePerson(service, db, from, change.actor))] : [from.id];
+  });
+  for (const id of touched) service.hub.announce(id);
+  return touched.length > 0;
+}
+
+/** Counts a wrong code; the third withdraws the approval as `match_failed`. False: somebody changed it meanwhile. */
+export async function countWrongCode(service: Service, { approval, now }: Opened): Promise<boolean> {
+  const step = transition(approval, { kind: "wrong_code" }, now);
+  if (!step.ok) return false;
+  const { next } = step;
+  const to = next.status === "withdrawn" ? { ...next, receipt: await signReceipt(service, next, now) } : next;
+  const isWritten = await transact(service.pool, async (db) => {
+    const committed = await commitChange(db, {
+      from: approval,
+      to,
+      event: step.event,
+      validUntil: step.validUntil,
+      actor: { kind: "service" },
+    });
+    if (committed && to.status === "withdrawn")
+      await appendAudit(db, {
+        type: "security.match_failed",
+        approvalId: approval.id,
+        clientId: approval.clientId,
+        tool: approval.tool,
+        actor: { kind: "service" },
+      });
+    return committed;
+  });
+  if (isWritten && to.status === "withdrawn") service.hub.announce(approval.id);
+  return isWritten;
+}

@@ -1,0 +1,122 @@
+import { createHash } from "node:crypto";
+import { actionDigest } from "@countersign/mcp/digest";
+import type { ReceiptClaims } from "@countersign/mcp/receipt";
+import type { RegisteredKey } from "../clients/cache";
+import type { JsonObject } from "../json/value";
+import { Problem } from "../problem";
+import type { Service } from "../process";
+import { checkStoredReceipt } from "../receipts/check";
+import { rfc3339 } from "../receipts/sign";
+import { verifyRecord } from "../records/verify";
+import { isSameMac } from "../secrets/mac";
+import type { Accepted, Approval, Caller, Consumed } from "./approval";
+import { findForClient } from "./find";
+import { preconditionsDigest } from "./preconditions";
+import { type Clocked, commitChange } from "./store";
+import { replayGraceSeconds, transition } from "./transitions";
+
+export type ConsumeRequest = {
+  caller: Caller;
+  consumerToken: string;
+  preconditions?: JsonObject | undefined;
+  action?: { tool: string; arguments: JsonObject } | undefined;
+  actionDigest?: string | undefined;
+};
+
+export type ConsumeAnswer = { granted: true; replayed: boolean; receipt: string };
+
+/**
+ * Grants the right to run, once (I5): to the caller and action of the signed receipt, within act-by by the database clock
+ * (I12), on preconditions equal to those of the signed record. The same consumer token gets the same grant again, until
+ * 30 s after act-by. Errors: `not_accepted`, `already_consumed`, `action_mismatch`, `caller_mismatch`, `stale`, `lapsed`,
+ * `frozen`, `integrity_failed`, and those of `findForClient`.
+ */
+export async function consume(
+  service: Service,
+  key: RegisteredKey,
+  id: string,
+  request: ConsumeRequest,
+): Promise<ConsumeAnswer> {
+  const consumerHash = createHash("sha256").update(request.consumerToken).digest();
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    const { approval, now } = await findForClient(service, key, id);
+    const accepted = requireAccepted(approval);
+    if (accepted.erasedAt) throw settledLongAgo(accepted);
+    await verifyGrant(service, accepted, request);
+    if (accepted.consumption.at !== null) return replay(accepted, now, consumerHash);
+    const step = transition(accepted, { kind: "consume", consumerHash }, now);
+    if (!step.ok) throw new Problem("lapsed");
+    if (await commit(service, key, { approval: accepted, now }, step.next, step.validUntil))
+      return { granted: true, replayed: false, receipt: accepted.receipt };
+  }
+  throw new Problem("unavailable");
+}
+
+async function commit(
+  service: Service,
+  key: RegisteredKey,
+  read: Clocked<Accepted>,
+  to: Approval,
+  validUntil: Date | undefined,
+): Promise<boolean> {
+  const isWritten = await commitChange(service.pool, {
+    from: read.approval,
+    to,
+    validUntil,
+    event: "consumed",
+    actor: { kind: "client", keyId: key.keyId },
+  });
+  if (isWritten) service.hub.announce(read.approval.id);
+  return isWritten;
+}
+
+function requireAccepted(approval: Approval): Accepted {
+  if (approval.status === "accepted") return approval;
+  if (approval.status === "withdrawn" && approval.reason === "frozen") throw new Problem("frozen");
+  throw new Problem("not_accepted", { detail: "Nobody has accepted this, or it has ended." });
+}
+
+function replay(approval: Accepted, now: Date, consumerHash: Uint8Array): ConsumeAnswer {
+  const { consumption } = approval;
+  if (consumption.at === null) throw new TypeError("not consumed");
+  if (!isSameMac(consumption.consumerHash, consumerHash)) throw alreadyConsumed(consumption);
+  if (now.getTime() > approval.actBy.getTime() + replayGraceSeconds * 1000) throw new Problem("lapsed");
+  return { granted: true, replayed: true, receipt: approval.receipt };
+}
+
+/** What was erased settled before: there is nothing left to compare an action with, and nothing to grant (section 12). */
+function settledLongAgo(approval: Accepted): Problem {
+  return approval.consumption.at === null ? new Problem("lapsed") : alreadyConsumed(approval.consumption);
+}
+
+function alreadyConsumed(consumption: Consumed): Problem {
+  return new Problem("already_consumed", {
+    consumedAt: rfc3339(consumption.at),
+    outcome: consumption.outcome?.value ?? null,
+    detail: "Another attempt has the right to run.",
+  });
+}
+
+/** The grant rests on the stored receipt, verified now, and on the signed record; on no column (I15, I17). */
+async function verifyGrant(service: Service, approval: Accepted, request: ConsumeRequest): Promise<void> {
+  const receipt = await checkStoredReceipt(service, approval);
+  const record = await verifyRecord(service, approval.id, approval.record);
+  if (!receipt || receipt.decision !== "accept" || receipt.act_by !== rfc3339(approval.actBy))
+    throw new Problem("integrity_failed");
+  if (!record || record.client_id !== approval.clientId || record.action_digest !== receipt.action_digest)
+    throw new Problem("integrity_failed");
+  requireCaller(receipt, request.caller);
+  const digest = request.action ? actionDigest({ ...request.action, salt: record.salt }) : request.actionDigest;
+  if (digest !== receipt.action_digest) throw new Problem("action_mismatch");
+  const presented = request.preconditions && preconditionsDigest(request.preconditions, record.salt);
+  if (presented !== record.preconditions_digest)
+    throw new Problem("stale", { detail: "The preconditions are not those that were approved." });
+}
+
+function requireCaller(receipt: ReceiptClaims, caller: Caller): void {
+  const isSame =
+    receipt.caller.iss === caller.iss &&
+    receipt.caller.sub === caller.sub &&
+    receipt.caller.clientId === caller.clientId;
+  if (!isSame) throw new Problem("caller_mismatch");
+}

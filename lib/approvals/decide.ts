@@ -1,0 +1,150 @@
+import type { Service } from "../process";
+import { type DecisionEvidence, signReceipt } from "../receipts/sign";
+import type { RecordClaims } from "../records/claims";
+import { isCsrfToken } from "../sessions/csrf";
+import type { PersonSession } from "../sessions/session";
+import { isFresh } from "../sessions/step-up";
+import { buildView } from "../views/build";
+import { isStamp, viewDigestOf } from "../views/stamp";
+import type { Approval } from "./approval";
+import { statusAt } from "./approval";
+import { commitDecision, countWrongCode } from "./commit-decision";
+import { type Choice, type DecisionForm, noteMaxCharacters } from "./decision-form";
+import { isMatchCode } from "./match-code";
+import { type Opened, openForPerson } from "./open";
+import { type Command, transition } from "./transitions";
+
+/** Why nothing was decided; the page says each in words a person can act on. */
+export type DecisionNotice =
+  | "choose"
+  | "view_changed"
+  | "too_fast"
+  | "code_missing"
+  | "code_wrong"
+  | "read_missing"
+  | "note_too_long"
+  | "try_again";
+
+export type DecisionResult =
+  | { kind: "decided" }
+  | { kind: "already_decided" }
+  | { kind: "notice"; notice: DecisionNotice }
+  | { kind: "step_up" }
+  | { kind: "forbidden" }
+  | { kind: "missing" };
+
+/** An accept that comes sooner after the page was made than anybody can read it is not one. */
+export const readingTimeMs = 1_000;
+
+/**
+ * Makes the decision of the person of this session (I1). In this order: the CSRF token, the verified record, the subject (I2), the
+ * state, the freshness of the sign-in, the view that was shown (I3), then for accept the reading time and the code or box. The
+ * change, its receipt, audit event and outbox row commit together (I8), once (I4), by the clock read after the row lock (I6).
+ */
+export async function decide(
+  service: Service,
+  session: PersonSession,
+  approvalId: string,
+  form: DecisionForm,
+): Promise<DecisionResult> {
+  if (!isCsrfToken(service.secrets, { sid: session.sid, purpose: "decide", target: approvalId }, form.csrf))
+    return { kind: "forbidden" };
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    const opened = await openForPerson(service, session, approvalId);
+    if (!opened) return { kind: "missing" };
+    const result = await decideOpened(service, session, opened, form);
+    if (result !== "again") return result;
+  }
+  return { kind: "notice", notice: "try_again" };
+}
+
+async function decideOpened(
+  service: Service,
+  session: PersonSession,
+  opened: Opened,
+  form: DecisionForm,
+): Promise<DecisionResult | "again"> {
+  const { approval, now, record } = opened;
+  if (statusAt(approval, now) !== "pending" || !record)
+    return isSameDecision(approval, form.choice) ? { kind: "decided" } : { kind: "already_decided" };
+  if (!isFresh(session, record.requirements.maxAuthAgeSeconds, approval.id, now)) return { kind: "step_up" };
+  const rendering = {
+    approvalId: approval.id,
+    sid: session.sid,
+    viewDigest: viewDigestOf(buildView(record, form.locale)),
+    locale: form.locale,
+    renderedAt: form.renderedAt,
+  };
+  if (!isStamp(service.secrets, rendering, form.stamp)) return { kind: "notice", notice: "view_changed" };
+  if (form.choice === undefined) return { kind: "notice", notice: "choose" };
+  if ([...form.note].length > noteMaxCharacters) return { kind: "notice", notice: "note_too_long" };
+  if (form.choice === "accept") {
+    const notice = whyNotAccepted(service, opened, record, form);
+    if (notice === "code_wrong") return (await countWrongCode(service, opened)) ? { kind: "notice", notice } : "again";
+    if (notice) return { kind: "notice", notice };
+  }
+  const evidence: DecisionEvidence = {
+    authn: { iss: session.iss, sub: session.sub, via: opened.via },
+    viewDigest: rendering.viewDigest,
+    locale: form.locale,
+    shownAt: new Date(form.renderedAt),
+    authTime: session.authTime,
+    amr: session.amr,
+  };
+  return commit(service, session, opened, form.choice, form.note, evidence);
+}
+
+async function commit(
+  service: Service,
+  session: PersonSession,
+  opened: Opened,
+  choice: Choice,
+  note: string,
+  evidence: DecisionEvidence,
+): Promise<DecisionResult | "again"> {
+  const { approval, now } = opened;
+  const step = transition(approval, { ...commandFor(choice), ...(note === "" ? {} : { note }) }, now);
+  if (!step.ok || step.next.status === "pending" || !("decidedAt" in step.next) || !step.next.decidedAt) return "again";
+  const receipt = await signReceipt(service, step.next, step.next.decidedAt, evidence);
+  const change = {
+    from: approval,
+    to: { ...step.next, receipt },
+    event: step.event,
+    validUntil: step.validUntil,
+    actor: { kind: "person" as const, iss: session.iss, sub: session.sub, userId: session.userId },
+    data: { via: opened.via, name: session.name },
+  };
+  return (await commitDecision(service, change, choice)) ? { kind: "decided" } : "again";
+}
+
+function commandFor(choice: Choice): Extract<Command, { kind: "decide" }> {
+  return choice === "not_requested"
+    ? { kind: "decide", decision: "decline", reason: "not_requested" }
+    : { kind: "decide", decision: choice };
+}
+
+function whyNotAccepted(
+  service: Service,
+  { approval, now }: Opened,
+  record: RecordClaims,
+  form: DecisionForm,
+): DecisionNotice | undefined {
+  if (now.getTime() - form.renderedAt < readingTimeMs) return "too_fast";
+  if (!record.requirements.matchCode) return form.hasRead ? undefined : "read_missing";
+  if (form.code === "") return "code_missing";
+  return isMatchCode(service.secrets.tag, approval.id, form.code) ? undefined : "code_wrong";
+}
+
+/** Losers with the same decision get the stored result (I4). */
+function isSameDecision(approval: Approval, choice: Choice | undefined): boolean {
+  switch (approval.status) {
+    case "accepted":
+      return choice === "accept";
+    case "declined":
+      return choice === (approval.reason === "not_requested" ? "not_requested" : "decline");
+    case "cancelled":
+      return choice === "cancel";
+    default:
+      return false;
+  }
+}

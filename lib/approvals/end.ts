@@ -1,0 +1,45 @@
+import type pg from "pg";
+import type { AuditActor } from "../audit/event";
+import type { Service } from "../process";
+import { signReceipt } from "../receipts/sign";
+import type { Approval } from "./approval";
+import { type Clocked, commitChange } from "./store";
+import { type Command, transition } from "./transitions";
+
+type Ending = Extract<Command, { kind: "expire" | "withdraw" | "lapse" | "derive_unknown" }>;
+
+/** Ends an approval on behalf of the service. False where the transition is not allowed (any more) or somebody was first. */
+export function endBySystem(
+  service: Service,
+  db: Pick<pg.Pool, "query">,
+  read: Clocked<Approval>,
+  command: Ending,
+): Promise<boolean> {
+  return end(service, db, read, command, { kind: "service" });
+}
+
+/** As `endBySystem`, for a named actor. The receipt is signed for exactly the state that is stored, or neither is (I8). */
+export async function end(
+  service: Service,
+  db: Pick<pg.Pool, "query">,
+  read: Clocked<Approval>,
+  command: Ending,
+  actor: AuditActor,
+): Promise<boolean> {
+  const step = transition(read.approval, command, read.now);
+  if (!step.ok) return false;
+  const { next } = step;
+  const isEnd = next.status === "expired" || next.status === "withdrawn";
+  const to = isEnd ? { ...next, receipt: await signReceipt(service, next, endedAt(next, read.now)) } : next;
+  return commitChange(db, {
+    from: read.approval,
+    to,
+    event: step.event,
+    validUntil: step.validUntil,
+    validFrom: step.validFrom,
+    actor,
+  });
+}
+
+/** An expiry happened at its deadline, whenever it is written down. */
+const endedAt = (approval: Approval, now: Date) => (approval.status === "expired" ? approval.expiresAt : now);

@@ -1,0 +1,110 @@
+import type { RegisteredClient } from "../clients/cache";
+import type { Requirements } from "../clients/policy";
+import { Problem } from "../problem";
+import type { Service } from "../process";
+import { rfc3339 } from "../receipts/sign";
+import type { Localised, RecordClaims } from "../records/claims";
+import { verifyRecord } from "../records/verify";
+import { type Next, nextFor, type Status, statusAt } from "./approval";
+import { matchCodeOf } from "./match-code";
+import { elicitationMessage, inLocale } from "./message";
+import type { Locale } from "./mint-request";
+import { readApproval } from "./store";
+
+/** The answer of `POST /api/v1/approvals`. `salt`, `record` and the requirements are gone once the approval was erased (section 12). */
+export type MintAnswer = {
+  id: string;
+  status: Status;
+  next: Next;
+  createdAt: string;
+  expiresAt: string;
+  actionDigest: string;
+  salt?: string;
+  url: string;
+  matchCode?: string;
+  effectiveRequirements?: Requirements & { actBySeconds: number };
+  elicitation: { mode: "url"; url: string; message: string };
+  record?: string;
+};
+
+type Parts = {
+  id: string;
+  status: Status;
+  next: Next;
+  createdAt: Date;
+  expiresAt: Date;
+  actionDigest: string;
+  actBySeconds: number;
+  tool: string;
+  title: Localised;
+  signed?: { record: string; claims: Pick<RecordClaims, "salt" | "requirements"> };
+};
+
+/** Builds the answer from what is known; the match code is in it, so it is never logged. */
+export function buildMintAnswer(
+  service: Service,
+  client: RegisteredClient,
+  parts: Parts,
+  locale: Locale = "en",
+): MintAnswer {
+  const url = approvalUrl(service, parts.id);
+  const matchCode = parts.signed?.claims.requirements.matchCode
+    ? matchCodeOf(service.secrets.tag, parts.id)
+    : undefined;
+  const message = elicitationMessage({
+    clientName: client.name,
+    title: inLocale(parts.title, locale),
+    tool: parts.tool,
+    matchCode,
+    locale,
+  });
+  return {
+    id: parts.id,
+    status: parts.status,
+    next: parts.next,
+    createdAt: rfc3339(parts.createdAt),
+    expiresAt: rfc3339(parts.expiresAt),
+    actionDigest: parts.actionDigest,
+    url,
+    ...(matchCode === undefined ? {} : { matchCode }),
+    elicitation: { mode: "url", url, message },
+    ...(parts.signed
+      ? {
+          salt: parts.signed.claims.salt,
+          effectiveRequirements: { ...parts.signed.claims.requirements, actBySeconds: parts.actBySeconds },
+          record: parts.signed.record,
+        }
+      : {}),
+  };
+}
+
+/** The answer rebuilt from the stored approval with its current status. Errors: `not_found`, `integrity_failed`. */
+export async function readMintAnswer(
+  service: Service,
+  client: RegisteredClient,
+  approvalId: string,
+  locale: Locale = "en",
+): Promise<MintAnswer> {
+  const read = await readApproval(service.pool, approvalId);
+  if (read?.approval.clientId !== client.id) throw new Problem("not_found");
+  const { approval, now } = read;
+  const claims = approval.erasedAt ? undefined : await verifyRecord(service, approval.id, approval.record);
+  if (!approval.erasedAt && !claims) throw new Problem("integrity_failed");
+  return buildMintAnswer(
+    service,
+    client,
+    {
+      ...approval,
+      status: statusAt(approval, now),
+      next: nextFor(approval, now),
+      title: claims?.presentation.title ?? approval.title ?? approval.tool,
+      ...(claims && approval.record ? { signed: { record: approval.record, claims } } : {}),
+    },
+    locale,
+  );
+}
+
+/** The link for the person: the opaque id and nothing else (I10). */
+export function approvalUrl(service: Pick<Service, "config">, approvalId: string): string {
+  return `${service.config.url}/a/${approvalId}`;
+}

@@ -1,0 +1,123 @@
+import type { RegisteredKey } from "../clients/cache";
+import { transact } from "../database/transact";
+import { Problem } from "../problem";
+import type { Service } from "../process";
+import { readIdempotent, rememberReused } from "./idempotency";
+import { insertApproval, type MintIdempotency, type MintLimits, type NewApproval } from "./insert";
+import { buildMintAnswer, type MintAnswer, readMintAnswer } from "./mint-answer";
+import { mintRefusal } from "./mint-refusal";
+import type { MintRequest } from "./mint-request";
+import { prepare } from "./prepare";
+import { clearWay, isReusable } from "./reuse";
+import { bodyTagOf } from "./tags";
+
+export type MintResult = { answer: MintAnswer; how: "minted" | "reused" | "replayed" };
+
+/**
+ * Asks for a person: judges the request by the client's policy, signs the record, stores it pending (section 6).
+ * With `idempotencyKey` a repetition within 24 hours is answered with the first approval and its current status.
+ * Errors: those of `effectiveFor`, and `frozen`, `recently_declined`, `too_many_pending`, `mint_rate`, `idempotency_key_reused`,
+ * `unauthorized` (key revoked meanwhile), `clock_skew`.
+ */
+export async function mint(
+  service: Service,
+  key: RegisteredKey,
+  request: MintRequest,
+  idempotencyKey?: string,
+): Promise<MintResult> {
+  const idempotency =
+    idempotencyKey === undefined
+      ? undefined
+      : { key: idempotencyKey, bodyTag: bodyTagOf(service.secrets.tag, request) };
+  let current = key;
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    const result =
+      (await replayed(service, current, request, idempotency)) ??
+      (await tryMint(service, current, request, idempotency));
+    if (result === "credential_changed") current = await freshKey(service, key.keyId);
+    else if (result !== "again") return result;
+  }
+  throw new Problem("unavailable", { detail: "Others kept changing the same approval; send the request again." });
+}
+
+async function tryMint(
+  service: Service,
+  key: RegisteredKey,
+  request: MintRequest,
+  idempotency: MintIdempotency,
+): Promise<MintResult | "again" | "credential_changed"> {
+  const { approval, signed } = await prepare(service, key, request);
+  const { maxPendingPerSubject, maxMintsPerSubjectPerHour } = key.client.policy;
+  const limits = {
+    maxPending: maxPendingPerSubject,
+    maxPerHour: maxMintsPerSubjectPerHour,
+    findLive: request.reuse === "live",
+  };
+  const { title, locale } = request.presentation;
+  const minted = (): MintResult => ({
+    how: "minted",
+    answer: buildMintAnswer(
+      service,
+      key.client,
+      { ...approval, status: "pending", next: "wait", title, signed },
+      locale,
+    ),
+  });
+
+  const verdict = await insertApproval(service.pool, approval, limits, idempotency);
+  if (verdict.verdict === "minted") return minted();
+  if (verdict.verdict === "replay") return "again";
+  if (verdict.verdict === "credential_changed") return verdict.verdict;
+  if (verdict.verdict !== "live") throw mintRefusal(verdict);
+  if (await isReusable(service, verdict.liveId, approval.reuseTag)) {
+    if (idempotency) await rememberReused(service.pool, key.client.id, idempotency, verdict.liveId);
+    return { how: "reused", answer: await readMintAnswer(service, key.client, verdict.liveId, locale) };
+  }
+  if (!(await supersede(service, approval, limits, idempotency, verdict.liveId))) return "again";
+  return minted();
+}
+
+/** Withdraws the live approval and mints the other one in its place, both or neither. False where somebody changed the live one first. */
+async function supersede(
+  service: Service,
+  approval: NewApproval,
+  limits: MintLimits,
+  idempotency: MintIdempotency,
+  liveId: string,
+): Promise<boolean> {
+  const isMinted = await transact(service.pool, async (db) => {
+    if (!(await clearWay(service, db, liveId))) return false;
+    const judged = await insertApproval(db, approval, { ...limits, findLive: false }, idempotency);
+    if (judged.verdict === "minted") return true;
+    // Thrown, so that the withdrawal is undone.
+    if (judged.verdict === "replay" || judged.verdict === "live")
+      throw new Problem("unavailable", {
+        detail: "The same request is under way; send it again.",
+        retryAfterSeconds: 1,
+      });
+    throw mintRefusal(judged);
+  });
+  if (isMinted) service.hub.announce(liveId);
+  return isMinted;
+}
+
+/** The key and its policy as they are now. Errors: `unauthorized` where the key was revoked or its client disabled. */
+async function freshKey(service: Service, keyId: string): Promise<RegisteredKey> {
+  service.clients.forget(keyId);
+  const key = await service.clients.byKeyId(keyId);
+  if (!key || key.isRevoked || key.client.isDisabled) throw new Problem("unauthorized");
+  return key;
+}
+
+async function replayed(
+  service: Service,
+  key: RegisteredKey,
+  request: MintRequest,
+  idempotency: MintIdempotency,
+): Promise<MintResult | undefined> {
+  if (!idempotency) return undefined;
+  const approvalId = await readIdempotent(service.pool, key.client.id, idempotency);
+  return approvalId === undefined
+    ? undefined
+    : { how: "replayed", answer: await readMintAnswer(service, key.client, approvalId, request.presentation.locale) };
+}

@@ -1,0 +1,85 @@
+import { randomBytes } from "node:crypto";
+import { actionDigest } from "@countersign/mcp/digest";
+import type { RegisteredKey } from "../clients/cache";
+import type { Service } from "../process";
+import { type Localised, type RecordClaims, viewVersion } from "../records/claims";
+import { signRecord } from "../records/sign";
+import { newApprovalId } from "./id";
+import type { NewApproval } from "./insert";
+import { effectiveFor } from "./mint-policy";
+import type { MintRequest } from "./mint-request";
+import { preconditionsDigest } from "./preconditions";
+import { actionTagOf, reuseTagOf } from "./tags";
+
+/** Judges a request by the policy and makes the approval with its signed record; nothing is stored. Errors: those of `effectiveFor`. */
+export async function prepare(
+  service: Service,
+  key: RegisteredKey,
+  request: MintRequest,
+): Promise<{ approval: NewApproval; signed: { record: string; claims: RecordClaims } }> {
+  const effective = effectiveFor(key, request);
+  const claims = claimsFor(service, key, request, effective);
+  const record = await signRecord(service.keys, claims);
+  const { action, caller, presentation } = request;
+  const approval: NewApproval = {
+    id: claims.jti,
+    clientId: key.client.id,
+    keyId: key.keyId,
+    tool: action.tool,
+    argumentNames: Object.keys(action.arguments).slice(0, argumentNamesMax),
+    title: inEnglish(presentation.title),
+    retainTitle: presentation.retainTitle ?? true,
+    caller,
+    actionDigest: claims.action_digest,
+    policyVersion: claims.policy_version,
+    record,
+    actionTag: actionTagOf(service.secrets.tag, key.client, request),
+    reuseTag: request.reuse === "live" ? reuseTagOf(service.secrets.tag, key.client, request, effective) : null,
+    createdAt: new Date(claims.iat * 1000),
+    expiresAt: new Date(claims.exp * 1000),
+    actBySeconds: effective.actBySeconds,
+    metadata: request.metadata ?? null,
+  };
+  return { approval, signed: { record, claims } };
+}
+
+/** Names beyond this many add nothing to an audit row but size. */
+const argumentNamesMax = 200;
+
+function claimsFor(
+  service: Service,
+  key: RegisteredKey,
+  request: MintRequest,
+  effective: ReturnType<typeof effectiveFor>,
+): RecordClaims {
+  const { action, caller, presentation, mcpClient, preconditions } = request;
+  const { locale: _locale, retainTitle: _retainTitle, ...shown } = presentation;
+  const salt = randomBytes(16).toString("base64url");
+  const iat = Math.floor(Date.now() / 1000);
+  return {
+    iss: service.issuer,
+    aud: service.issuer,
+    jti: newApprovalId(),
+    client_id: key.client.id,
+    client_name: key.client.name,
+    caller,
+    sub_id: { format: "iss_sub", iss: caller.iss, sub: caller.sub },
+    action,
+    presentation: shown,
+    ...(mcpClient ? { mcp_client: mcpClient } : {}),
+    requirements: {
+      maxAuthAgeSeconds: effective.maxAuthAgeSeconds,
+      passkey: effective.passkey,
+      matchCode: effective.matchCode,
+    },
+    policy_version: key.client.policyVersion,
+    ...(preconditions ? { preconditions_digest: preconditionsDigest(preconditions, salt) } : {}),
+    salt,
+    action_digest: actionDigest({ ...action, salt }),
+    view_version: viewVersion,
+    iat,
+    exp: iat + effective.ttlSeconds,
+  };
+}
+
+const inEnglish = (text: Localised): string => (typeof text === "string" ? text : text.en);

@@ -1,0 +1,84 @@
+import { Problem } from "../problem";
+import type { Service } from "../process";
+import { checkStoredReceipt } from "../receipts/check";
+import { rfc3339 } from "../receipts/sign";
+import type { Approval, Caller, Decision, Next, Outcome, Status, Subject } from "./approval";
+import { nextFor, statusAt } from "./approval";
+import type { Clocked } from "./store";
+
+/** The answer of `GET /api/v1/approvals/{id}`. */
+export type StatusAnswer = {
+  id: string;
+  status: Status;
+  next: Next;
+  createdAt: string;
+  expiresAt: string;
+  decision?: Decision;
+  reason?: string;
+  decidedAt?: string;
+  note?: string;
+  actBy?: string;
+  consumed?: boolean;
+  consumedAt?: string;
+  outcome?: Outcome;
+  outcomeCode?: string;
+  subject: Subject;
+  caller: Caller;
+  receipt?: string;
+};
+
+/**
+ * What a client may know of its approval now. The stored receipt is verified before anything but `pending` is said.
+ * Errors: `integrity_failed` where the row was changed without the secret (I17).
+ */
+export async function statusAnswer(service: Service, { approval, now }: Clocked<Approval>): Promise<StatusAnswer> {
+  if (approval.status !== "pending" && !(await checkStoredReceipt(service, approval)))
+    throw new Problem("integrity_failed");
+  return {
+    id: approval.id,
+    status: statusAt(approval, now),
+    next: nextFor(approval, now),
+    createdAt: rfc3339(approval.createdAt),
+    expiresAt: rfc3339(approval.expiresAt),
+    ...decided(approval),
+    ...consumed(approval),
+    subject: approval.subject,
+    caller: approval.caller,
+    ...(approval.status === "pending" ? {} : { receipt: approval.receipt }),
+  };
+}
+
+function decided(approval: Approval): Partial<StatusAnswer> {
+  const note = approval.note === null ? {} : { note: approval.note };
+  switch (approval.status) {
+    case "pending":
+    case "expired":
+      return {};
+    case "accepted":
+      return { decision: "accept", decidedAt: rfc3339(approval.decidedAt), actBy: rfc3339(approval.actBy), ...note };
+    case "declined":
+      return {
+        decision: "decline",
+        decidedAt: rfc3339(approval.decidedAt),
+        ...(approval.reason ? { reason: approval.reason } : {}),
+        ...note,
+      };
+    case "cancelled":
+      return { decision: "cancel", decidedAt: rfc3339(approval.decidedAt), ...note };
+    case "withdrawn":
+      return { reason: approval.reason };
+    default:
+      return approval satisfies never;
+  }
+}
+
+function consumed(approval: Approval): Partial<StatusAnswer> {
+  if (approval.status !== "accepted") return {};
+  if (approval.consumption.at === null) return { consumed: false };
+  const { at, outcome } = approval.consumption;
+  return {
+    consumed: true,
+    consumedAt: rfc3339(at),
+    ...(outcome ? { outcome: outcome.value, ...(outcome.code === null ? {} : { outcomeCode: outcome.code }) } : {}),
+  };
+}

@@ -1,0 +1,18 @@
+import type { Secrets } from "../secrets/derive";
+import { isSameMac, mac } from "../secrets/mac";
+
+/** A token for one form: bound to the session, to what the form is for, and to the thing it acts on. */
+export function csrfToken(secrets: Secrets, binding: CsrfBinding): string {
+  return mac(secrets.csrf, ["csrf", binding.sid, binding.purpose, binding.target]).toString("base64url");
+}
+
+/** `target` is an approval's id, or empty where the form acts on nothing in particular. */
+export type CsrfBinding = {
+  sid: string;
+  purpose: "decide" | "take_back" | "lift_cooldown" | "step_up";
+  target: string;
+};
+
+export function isCsrfToken(secrets: Secrets, binding: CsrfBinding, token: string): boolean {
+  return isSameMac(Buffer.from(token, "base64url"), Buffer.from(csrfToken(secrets, binding), "base64url"));
+}

@@ -1,0 +1,31 @@
+/** Idle and absolute limits of a session (section 8). */
+export const idleSeconds = 8 * 3600;
+export const absoluteSeconds = 7 * 24 * 3600;
+
+/** What the encrypted cookie carries: who signed in, how and when. Nothing in the database can change it (I17). */
+export type SessionClaims = {
+  sid: string;
+  userId: string;
+  iss: string;
+  sub: string;
+  /** Seconds since the epoch (`auth_time` of OpenID Connect). */
+  authTime: number;
+  /** RFC 8176 values, such as `pwd`. */
+  amr: string[];
+  /** Seconds since the epoch: when the session began; a step-up does not move it. */
+  startedAt: number;
+  /** The approval that the newest step-up was for. */
+  stepUpFor?: string;
+};
+
+/** A session that holds now, with what the pages show of its user. */
+export type PersonSession = SessionClaims & { email: string; name: string; roles: string[] };
+
+export function sessionCookieName(publicUrl: string): string {
+  return publicUrl.startsWith("https:") ? "__Host-countersign.session" : "countersign.session";
+}
+
+/** How the session cookie is set: host-only, not for scripts, not sent with cross-site requests but top-level navigation. */
+export function sessionCookieOptions(publicUrl: string) {
+  return { httpOnly: true, sameSite: "lax", path: "/", secure: publicUrl.startsWith("https:") } as const;
+}

@@ -1,0 +1,27 @@
+import { createHash } from "node:crypto";
+import type { Locale } from "../approvals/mint-request";
+import { canonicalJson } from "../json/canonical";
+import type { JsonValue } from "../json/value";
+import type { Secrets } from "../secrets/derive";
+import { isSameMac, mac } from "../secrets/mac";
+import type { View } from "./view";
+
+/** SHA-256 over the RFC 8785 text of the view: names exactly what was on the page. */
+export function viewDigestOf(view: View): string {
+  return `sha256:${createHash("sha256")
+    .update(canonicalJson(view as unknown as JsonValue))
+    .digest("hex")}`;
+}
+
+/** What a form says of the page it was on. `renderedAt` is in milliseconds since the epoch, by the database's clock. */
+export type Rendering = { approvalId: string; sid: string; viewDigest: string; locale: Locale; renderedAt: number };
+
+/** Authenticates a rendering, so that a decision answers a view that this service really showed to this session (I3). */
+export function stampOf(secrets: Secrets, rendering: Rendering): string {
+  const { approvalId, sid, viewDigest, locale, renderedAt } = rendering;
+  return mac(secrets.stamp, ["stamp", approvalId, sid, viewDigest, locale, renderedAt]).toString("base64url");
+}
+
+export function isStamp(secrets: Secrets, rendering: Rendering, stamp: string): boolean {
+  return isSameMac(Buffer.from(stamp, "base64url"), Buffer.from(stampOf(secrets, rendering), "base64url"));
+}

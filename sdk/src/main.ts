@@ -1,0 +1,90 @@
+import { type ApiClient, type ApiClientOptions, type CallOptions, createApiClient } from "./api-client";
+import type {
+  Caller,
+  ConsumeAnswer,
+  ConsumeRequest,
+  Identity,
+  LocalText,
+  MintAnswer,
+  MintRequest,
+  Outcome,
+  Presentation,
+  Requirements,
+  StatusAnswer,
+  WithdrawReason,
+} from "./api-types";
+import { isApprovalId } from "./approval-id";
+import { callerFromAuthInfo, type ResolveCaller } from "./caller";
+import { type Action, actionDigest, canonicalJson } from "./digest";
+import { CountersignError } from "./errors";
+import { copyExactly, InexactValueError, type JsonObject, type JsonValue } from "./exact-json";
+import {
+  createGate,
+  type Gate,
+  type GateEvent,
+  type GateOptions,
+  type Grant,
+  type GuardedHandler,
+  type GuardedTool,
+  type GuardSpec,
+} from "./gate";
+import { localKeys, type RemoteKeysOptions, remoteKeys } from "./jwks";
+import {
+  type KeyLookup,
+  type ReceiptClaims,
+  type ReceiptExpectation,
+  type ReceiptRefusal,
+  type ReceiptVerdict,
+  receiptClaimsSchema,
+  verifyReceipt,
+} from "./receipt";
+import type { Ending } from "./texts";
+
+export {
+  type Action,
+  type ApiClient,
+  type ApiClientOptions,
+  actionDigest,
+  type Caller,
+  type CallOptions,
+  type ConsumeAnswer,
+  type ConsumeRequest,
+  CountersignError,
+  callerFromAuthInfo,
+  canonicalJson,
+  copyExactly,
+  createApiClient,
+  createGate,
+  type Ending,
+  type Gate,
+  type GateEvent,
+  type GateOptions,
+  type Grant,
+  type GuardedHandler,
+  type GuardedTool,
+  type GuardSpec,
+  type Identity,
+  InexactValueError,
+  isApprovalId,
+  type JsonObject,
+  type JsonValue,
+  type KeyLookup,
+  type LocalText,
+  localKeys,
+  type MintAnswer,
+  type MintRequest,
+  type Outcome,
+  type Presentation,
+  type ReceiptClaims,
+  type ReceiptExpectation,
+  type ReceiptRefusal,
+  type ReceiptVerdict,
+  type RemoteKeysOptions,
+  type Requirements,
+  type ResolveCaller,
+  receiptClaimsSchema,
+  remoteKeys,
+  type StatusAnswer,
+  verifyReceipt,
+  type WithdrawReason,
+};

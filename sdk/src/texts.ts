@@ -1,0 +1,123 @@
+/**
+ * Every way in which a guarded call ends without running the tool. The endings are never merged: an agent does something else
+ * after each.
+ */
+export type Ending = keyof typeof sentences;
+
+/** What a text may tell beside its fixed words. */
+export type EndingFacts = {
+  tool: string;
+  approvalId?: string | undefined;
+  /** The person's own words. */
+  note?: string | undefined;
+  retryAfterSeconds?: number | undefined;
+  /** JSON pointer into the request that was refused. */
+  pointer?: string | undefined;
+  /** Fixed words of the kit or the service. */
+  detail?: string | undefined;
+};
+
+const ASK_AGAIN = "If the user still wants it, call the tool again with the same arguments.";
+const OPERATOR = "Tell the user that the operator of this server has to look into it; trying again will not help.";
+
+/** What the agent is told: why, and what to do. "It did not run" stands before each, but for `already_run_…`. */
+const sentences = {
+  declined:
+    "The user saw exactly this action on the approval page and declined it. Do not try it again and do not look for another way to do the same thing; ask the user what they want instead.",
+  not_requested:
+    "The user said that they did not ask for this. Do not try it again. Stop, tell the user what led you to this call, and wait for their instructions.",
+  cancelled:
+    "The user closed the approval page without deciding. That is neither yes nor no: ask the user whether they want it, and only then call the tool again.",
+  expired: `Nobody decided in time. Silence is not consent. ${ASK_AGAIN}`,
+  lapsed: `The user approved it, but it was not run within the time that the approval allowed. ${ASK_AGAIN} They will have to approve it again.`,
+  withdrawn: `The request was withdrawn before it could run. ${ASK_AGAIN}`,
+  withdrawn_client_declined:
+    "The MCP client declined to open the approval page, so the request was withdrawn. Ask the user whether they want it before you call the tool again.",
+  withdrawn_aborted: `The request was withdrawn because the call that made it was aborted. ${ASK_AGAIN}`,
+  withdrawn_superseded: `A newer request for the same action took the place of this one. Wait for that one, or call the tool again.`,
+  withdrawn_match_failed:
+    "The confirmation code was entered wrongly too often, so the request was withdrawn. Ask the user whether they meant to approve it; if so, call the tool again and they will get a new code.",
+  withdrawn_frozen:
+    "Approvals were frozen while this one was open, so it was withdrawn. Do not try again until the user or the operator says that it may go on.",
+  withdrawn_taken_back:
+    "The user approved it and then took the approval back. Do not try it again; ask the user what they want instead.",
+  client_declined:
+    "The MCP client reported that the user did not want to open the approval page, so the call ended here. Ask the user whether they want it before you call the tool again.",
+  client_cancelled:
+    "The prompt to open the approval page was closed. The request stays open until it expires: the user may still decide there. If they want it, call the tool again with the same arguments and it goes on from where it stands.",
+  no_elicitation:
+    "It needs the user's approval on a separate page, and this MCP client cannot open one: it does not declare elicitation. Nobody was asked. Tell the user to use an MCP client with URL elicitation for this action.",
+  form_only:
+    "It needs the user's approval on a separate page, and this MCP client declares only form elicitation, which cannot open one. Nobody was asked. Tell the user to use an MCP client with URL elicitation for this action.",
+  no_caller:
+    "This call carries no verified user identity, so nobody could be asked to approve it. Tell the user to sign in to this server and to try again.",
+  elicitation_failed:
+    "The MCP client could not be asked to open the approval page, so the call ended here. Tell the user; they may need another MCP client for this action.",
+  invalid_state:
+    "The call was continued with a state that does not belong to it. Start over: call the tool again without a state.",
+  unfit_arguments:
+    "The arguments cannot be shown and signed exactly. Correct the value that is named below, or tell the user that this tool cannot take it.",
+  presentation_failed:
+    "The server could not describe the action to the user, so nobody was asked. Check that the arguments name things that exist, then try once more.",
+  recently_declined:
+    "The user declined this same action a moment ago. Do not try it again and do not look for another way; ask the user what they want. They can lift the refusal on the page where they declined.",
+  tool_not_allowed: `The policy does not allow this tool to be approved. ${OPERATOR}`,
+  issuer_not_allowed: `The policy does not accept approvals by users of this identity provider. ${OPERATOR}`,
+  frozen: "Approvals are frozen at the moment. Do not try again until the user or the operator says that it may go on.",
+  too_many_pending:
+    "Too many requests already wait for this user. Ask the user to decide those first; do not send more.",
+  mint_rate:
+    "Too many approvals were asked of this user in a short time. Stop and talk to the user before you ask again.",
+  check_mismatch:
+    "A value in the arguments is not what the server finds, so nobody was asked. Read the current state again and tell the user about the difference before you call the tool with corrected arguments.",
+  request_refused: `The approval service refused the request. ${OPERATOR}`,
+  not_authorized: `The approval service does not accept this server's key. ${OPERATOR}`,
+  unreachable:
+    "The approval service could not be reached, so nothing may run. Tell the user; they can try again in a few minutes.",
+  interrupted: `The call was cancelled before it ran. An open request stays open until it expires. ${ASK_AGAIN}`,
+  action_mismatch:
+    "What was to run is not what the user approved. Call the tool again with the arguments you mean; the user will be asked about exactly those.",
+  caller_mismatch: "The approval belongs to another caller. Call the tool again; the user will be asked anew.",
+  stale:
+    "What the action is about has changed since the user was asked. Read the current state again, tell the user about it, and only then call the tool again.",
+  unverifiable: `The approval could not be verified, so it does not count. ${OPERATOR}`,
+  already_run_succeeded:
+    "This approved call has already run, once, and it succeeded. Do not call it again to repeat it; read the current state if you need the result.",
+  already_run_failed:
+    "This approved call has already run, once, and it failed; it may have done a part. Read the current state and tell the user before you try again.",
+  already_run_unknown:
+    "This approved call has already been started, once; how it ended is not known here. Read the current state before you do anything else.",
+  internal: `Something failed in this server before the tool ran. ${OPERATOR}`,
+} as const;
+
+/** Tells whether the tool ran in an ending; then its text must not say that it did not. */
+export function hasRun(ending: Ending): boolean {
+  return ending.startsWith("already_run_");
+}
+
+/** The text for the agent: first whether the tool ran, then why, then what to do, then the details. */
+export function endingText(ending: Ending, facts: EndingFacts): string {
+  const first = hasRun(ending) ? `"${facts.tool}" was not run again.` : `"${facts.tool}" did not run.`;
+  const parts = [`${first} ${sentences[ending]}`];
+  if (facts.note) parts.push(`The user's note, in their own words: “${quotable(facts.note)}”`);
+  if (facts.detail) parts.push(`Detail: ${quotable(facts.detail)}`);
+  if (facts.pointer !== undefined) parts.push(`Where: ${quotable(facts.pointer) || "/"}`);
+  if (facts.retryAfterSeconds !== undefined) parts.push(`Not before ${facts.retryAfterSeconds} seconds have passed.`);
+  if (facts.approvalId) parts.push(`Reference: ${facts.approvalId}`);
+  return parts.join("\n");
+}
+
+/** Text for the agent when the tool itself failed after it was approved. */
+export function failureText(tool: string, message: string, approvalId: string): string {
+  const first = `"${tool}" was approved and started, and it failed: ${quotable(message)}`;
+  const then = "It may have done a part. Read the current state and tell the user; to try again needs a new approval.";
+  return [first, then, `Reference: ${approvalId}`].join("\n");
+}
+
+const MAX_QUOTED_LENGTH = 500;
+
+/** One line without control, format or unassigned characters, so that a quotation cannot pass for the text around it. */
+function quotable(text: string): string {
+  const line = text.replace(/\s+/gu, " ").trim().slice(0, MAX_QUOTED_LENGTH);
+  return line.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}“”]/gu, "");
+}

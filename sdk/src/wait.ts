@@ -1,0 +1,56 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { StatusAnswer } from "./api-types";
+import { toNotRun } from "./endings";
+import { CountersignError } from "./errors";
+import type { GuardedCall } from "./guarded-call";
+
+const LEG_SECONDS = 20;
+const PAUSE_MS = 500;
+const MAX_FAILURES = 4;
+
+/**
+ * Waits until the approval is decided or over, at most until `untilMs` (a `performance.now()` instant); then it may still be
+ * pending. A service that is away for a few seconds, e.g. to restart, costs no more than that.
+ * @throws NotRun `interrupted` when the signal aborts, `unreachable` when the service stays away
+ */
+export async function waitForDecision(
+  call: GuardedCall,
+  id: string,
+  { signal, untilMs = Number.POSITIVE_INFINITY }: { signal: AbortSignal; untilMs?: number },
+): Promise<StatusAnswer> {
+  for (let failures = 0; ; ) {
+    const leftSeconds = Math.max(0, Math.ceil((untilMs - performance.now()) / 1000));
+    const startedMs = performance.now();
+    try {
+      const answer = await call.parts.api.wait(id, { seconds: Math.min(LEG_SECONDS, leftSeconds), signal });
+      failures = 0;
+      if (answer.next !== "wait" || performance.now() + PAUSE_MS >= untilMs) return answer;
+    } catch (error) {
+      failures += 1;
+      if (!isPassing(error) || failures > MAX_FAILURES) throw toNotRun(error, id);
+    }
+    await reportProgress(call);
+    // A service that shuts down answers `pending` at once; it must not be asked in a tight loop.
+    if (performance.now() - startedMs < PAUSE_MS) await pause(PAUSE_MS, signal, id);
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof CountersignError && (error.code === "unreachable" || error.status >= 500);
+}
+
+async function pause(ms: number, signal: AbortSignal, id: string): Promise<void> {
+  try {
+    await delay(ms, undefined, { signal });
+  } catch {
+    throw toNotRun(new CountersignError("aborted"), id);
+  }
+}
+
+/** Tells an MCP client that wants to know that the call is alive; some then extend their own time-out. */
+async function reportProgress({ ctx }: GuardedCall): Promise<void> {
+  const progressToken = ctx.mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return;
+  const params = { progressToken, progress: Math.round(performance.now()), message: "Waiting for the user's approval" };
+  await ctx.mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+}
