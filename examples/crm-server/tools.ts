@@ -20,14 +20,13 @@ export function createCrmServer(gate: Gate, projects: Projects): McpServer {
 
 /** Tier 3: it cannot be undone, so a person decides. This is all that guarding a tool takes. */
 function addDeleteProject(server: McpServer, gate: Gate, projects: Projects): void {
-  const inputSchema = z.object({
-    project_id: z.string().describe("The project's id, as list_projects gives it"),
-    expected_items: z.number().int().describe("How many items the project has, as list_projects gives it"),
-  });
   const config = {
     title: "Delete a project",
     description: "Deletes a project with everything in it. The user has to approve it on a separate page.",
-    inputSchema,
+    inputSchema: z.object({
+      project_id: z.string().describe("The project's id, as list_projects gives it"),
+      expected_items: z.number().int().describe("How many items the project has, as list_projects gives it"),
+    }),
     annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: false },
   };
   server.registerTool(

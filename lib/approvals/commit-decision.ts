@@ -4,7 +4,7 @@ import { transact } from "../database/transact";
 import type { Service } from "../process";
 import { signReceipt } from "../receipts/sign";
 import type { Choice } from "./decision-form";
-import { freezePerson } from "./freeze-person";
+import { freezePerson, lockPerson } from "./freeze-person";
 import type { Opened } from "./open";
 import { type Change, commitChange } from "./store";
 import { transition } from "./transitions";
@@ -23,6 +23,7 @@ export async function commitDecision(service: Service, change: Change, choice: C
   const client = await readClient(service.prisma, from.clientId);
   const cooldownSeconds = client?.policy.declineCooldownSeconds ?? 600;
   const touched = await transact(service.pool, async (db) => {
+    if (choice === "not_requested") await lockPerson(db, from);
     if (!(await commitChange(db, change))) return [];
     await db.query(
       `INSERT INTO "decline_cooldown" ("approval_id", "client_id", "subject_iss", "subject_sub", "action_tag", "until")

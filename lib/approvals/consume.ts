@@ -9,14 +9,14 @@ import { checkStoredReceipt } from "../receipts/check";
 import { rfc3339 } from "../receipts/sign";
 import { verifyRecord } from "../records/verify";
 import { isSameMac } from "../secrets/mac";
-import type { Accepted, Approval, Caller, Consumed } from "./approval";
+import type { Accepted, Approval, Consumed } from "./approval";
 import { findForClient } from "./find";
 import { preconditionsDigest } from "./preconditions";
 import { type Clocked, commitChange } from "./store";
 import { replayGraceSeconds, transition } from "./transitions";
 
 export type ConsumeRequest = {
-  caller: Caller;
+  caller: { iss: string; sub: string; clientId?: string | undefined };
   consumerToken: string;
   preconditions?: JsonObject | undefined;
   action?: { tool: string; arguments: JsonObject } | undefined;
@@ -39,14 +39,15 @@ export async function consume(
 ): Promise<ConsumeAnswer> {
   const consumerHash = createHash("sha256").update(request.consumerToken).digest();
   for (let attempt = 0; attempt < 5; attempt += 1) {
-    const { approval, now } = await findForClient(service, key, id);
-    const accepted = requireAccepted(approval);
+    const read = await findForClient(service, key, id);
+    const { now } = read;
+    const accepted = requireAccepted(read);
     if (accepted.erasedAt) throw settledLongAgo(accepted);
     await verifyGrant(service, accepted, request);
     if (accepted.consumption.at !== null) return replay(accepted, now, consumerHash);
     const step = transition(accepted, { kind: "consume", consumerHash }, now);
     if (!step.ok) throw new Problem("lapsed");
-    if (await commit(service, key, { approval: accepted, now }, step.next, step.validUntil))
+    if (await commit(service, key, accepted, step.next, step.validUntil))
       return { granted: true, replayed: false, receipt: accepted.receipt };
   }
   throw new Problem("unavailable");
@@ -55,22 +56,18 @@ export async function consume(
 async function commit(
   service: Service,
   key: RegisteredKey,
-  read: Clocked<Accepted>,
+  from: Accepted,
   to: Approval,
   validUntil: Date | undefined,
 ): Promise<boolean> {
-  const isWritten = await commitChange(service.pool, {
-    from: read.approval,
-    to,
-    validUntil,
-    event: "consumed",
-    actor: { kind: "client", keyId: key.keyId },
-  });
-  if (isWritten) service.hub.announce(read.approval.id);
+  const actor = { kind: "client", keyId: key.keyId } as const;
+  const isWritten = await commitChange(service.pool, { from, to, validUntil, event: "consumed", actor });
+  if (isWritten) service.hub.announce(from.id);
   return isWritten;
 }
 
-function requireAccepted(approval: Approval): Accepted {
+function requireAccepted({ approval, isFrozen }: Clocked<Approval>): Accepted {
+  if (isFrozen) throw new Problem("frozen");
   if (approval.status === "accepted") return approval;
   if (approval.status === "withdrawn" && approval.reason === "frozen") throw new Problem("frozen");
   throw new Problem("not_accepted", { detail: "Nobody has accepted this, or it has ended." });
@@ -101,9 +98,9 @@ function alreadyConsumed(consumption: Consumed): Problem {
 async function verifyGrant(service: Service, approval: Accepted, request: ConsumeRequest): Promise<void> {
   const receipt = await checkStoredReceipt(service, approval);
   const record = await verifyRecord(service, approval.id, approval.record);
-  if (!receipt || receipt.decision !== "accept" || receipt.act_by !== rfc3339(approval.actBy))
+  if (receipt?.decision !== "accept" || receipt.act_by !== rfc3339(approval.actBy))
     throw new Problem("integrity_failed");
-  if (!record || record.client_id !== approval.clientId || record.action_digest !== receipt.action_digest)
+  if (record?.client_id !== approval.clientId || record.action_digest !== receipt.action_digest)
     throw new Problem("integrity_failed");
   requireCaller(receipt, request.caller);
   const digest = request.action ? actionDigest({ ...request.action, salt: record.salt }) : request.actionDigest;
@@ -113,7 +110,7 @@ async function verifyGrant(service: Service, approval: Accepted, request: Consum
     throw new Problem("stale", { detail: "The preconditions are not those that were approved." });
 }
 
-function requireCaller(receipt: ReceiptClaims, caller: Caller): void {
+function requireCaller(receipt: ReceiptClaims, caller: ConsumeRequest["caller"]): void {
   const isSame =
     receipt.caller.iss === caller.iss &&
     receipt.caller.sub === caller.sub &&

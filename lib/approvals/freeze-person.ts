@@ -35,6 +35,15 @@ export async function freezePerson(
   return withdrawLive(service, db, of.clientId, of.subject);
 }
 
+/** The lock that minting takes (`mint_window`): held, no mint of this client for this person falls between. Taken before any row. */
+export async function lockPerson(db: pg.PoolClient, of: { clientId: string; subject: Subject }): Promise<void> {
+  await db.query(`SELECT pg_advisory_xact_lock(hashtextextended($1 || E'\\n' || $2 || E'\\n' || $3, 0))`, [
+    of.clientId,
+    of.subject.iss,
+    of.subject.sub,
+  ]);
+}
+
 /** Withdraws as `frozen` what could still run or be decided, for one person or (without `subject`) for everybody. */
 export async function withdrawLive(
   service: Service,

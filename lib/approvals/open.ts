@@ -11,6 +11,7 @@ import { rightToDecide } from "./subject";
 export type Opened = {
   approval: Approval;
   now: Date;
+  isFrozen: boolean;
   via: "self" | "admin_link";
   /** Absent once the approval was erased (section 12): then only that and who is left. */
   record: RecordClaims | undefined;
@@ -23,7 +24,7 @@ export type Opened = {
 export async function openForPerson(service: Service, session: PersonSession, id: string): Promise<Opened | undefined> {
   const read = isApprovalId(id) ? await readApproval(service.pool, id) : undefined;
   if (!read) return undefined;
-  const { approval, now } = read;
+  const { approval, now, isFrozen } = read;
   const record = await verifyRecord(service, id, approval.record);
   const receipt = approval.status === "pending" ? undefined : await checkStoredReceipt(service, approval);
   const isVerified = approval.erasedAt
@@ -35,5 +36,5 @@ export async function openForPerson(service: Service, session: PersonSession, id
   }
   const subject = record?.sub_id ?? receipt?.sub_id;
   const via = subject && (await rightToDecide(service, session, { iss: subject.iss, sub: subject.sub }));
-  return via && { approval, now, via, record };
+  return via && { approval, now, isFrozen, via, record };
 }

@@ -6,18 +6,24 @@ import type { ApprovalEvent } from "./transitions";
 
 type Queryable = Pick<pg.Pool, "query">;
 
-export type Clocked<T> = { approval: T; now: Date };
+/** `now` is the database's clock; `isFrozen`: the client may run nothing for this person. */
+export type Clocked<T> = { approval: T; now: Date; isFrozen: boolean };
 
 /** The approval with the database's clock at the moment of reading, or undefined. Row columns are untrusted (I17). */
 export async function readApproval(db: Queryable, id: string): Promise<Clocked<Approval> | undefined> {
-  const { rows } = await db.query<ApprovalRow & { now: Date }>({
+  const { rows } = await db.query<ApprovalRow & { now: Date; is_frozen: boolean }>({
     name: "approval-read",
-    text: `SELECT *, clock_timestamp() AS now FROM "approval" WHERE "id" = $1`,
+    text: readSql,
     values: [id],
   });
   const row = rows[0];
-  return row && { approval: approvalFromRow(row), now: row.now };
+  return row && { approval: approvalFromRow(row), now: row.now, isFrozen: row.is_frozen };
 }
+
+const readSql = `
+SELECT a.*, c."now", EXISTS (SELECT 1 FROM "freeze" f WHERE f."client_id" = a."client_id" AND f."lifted_at" IS NULL AND (f."until" IS NULL OR f."until" > c."now")
+  AND (f."subject_iss" IS NULL OR (f."subject_iss" = a."subject_iss" AND f."subject_sub" = a."subject_sub"))) AS "is_frozen"
+FROM "approval" a, (SELECT clock_timestamp() AS "now") c WHERE a."id" = $1`;
 
 export type Change = {
   /** The state that the change was computed from; any write since then makes it fail. */

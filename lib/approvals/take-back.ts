@@ -23,8 +23,7 @@ export async function takeBack(
     if (approval.status !== "accepted" || approval.consumption.at !== null || approval.actBy <= now)
       return { kind: "too_late" };
     const actor = { kind: "person", iss: session.iss, sub: session.sub, userId: session.userId } as const;
-    if (!(await end(service, service.pool, { approval, now }, { kind: "withdraw", reason: "taken_back" }, actor)))
-      continue;
+    if (!(await end(service, service.pool, opened, { kind: "withdraw", reason: "taken_back" }, actor))) continue;
     service.hub.announce(approvalId);
     return { kind: "taken_back" };
   }

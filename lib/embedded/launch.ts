@@ -15,7 +15,7 @@ import { SERVER_ENVIRONMENT } from "./run";
 const SETTINGS = [
   "listen_addresses=127.0.0.1",
   "unix_socket_directories=",
-  "max_connections=200",
+  "max_connections=300",
   "wal_level=minimal",
   "max_wal_senders=0",
   "jit=off",

@@ -4,8 +4,8 @@ import type { Account } from "./account";
 /** How a program ended: exit code (`null` when killed or never started) and the end of what it printed. */
 export type RunResult = { code: number | null; output: string };
 
-/** Nothing of our own environment reaches PostgreSQL: neither PG* variables nor secrets. */
-export const SERVER_ENVIRONMENT = { LC_ALL: "C", TZ: "UTC" };
+/** All that PostgreSQL gets as environment: neither our PG* variables nor our secrets. (Next's types demand NODE_ENV.) */
+export const SERVER_ENVIRONMENT: NodeJS.ProcessEnv = { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production" };
 
 /**
  * Runs a program to its end, as `account`, in a session of its own (a Ctrl-C in our terminal does not reach it). Never

@@ -118,6 +118,6 @@ const MAX_QUOTED_LENGTH = 500;
 
 /** One line without control, format or unassigned characters, so that a quotation cannot pass for the text around it. */
 function quotable(text: string): string {
-  const line = text.replace(/\s+/gu, " ").trim().slice(0, MAX_QUOTED_LENGTH);
-  return line.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}“”]/gu, "");
+  const visible = text.replace(/\s+/gu, " ").replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}“”]/gu, "");
+  return Array.from(visible.replace(/ {2,}/g, " ").trim()).slice(0, MAX_QUOTED_LENGTH).join("");
 }

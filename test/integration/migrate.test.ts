@@ -18,8 +18,10 @@ let server: EmbeddedDatabase;
 let url: string;
 let pool: Pool;
 let dir: string;
+let engineModule: EngineModule;
 
 beforeAll(async () => {
+  engineModule = await loadEngine();
   dataDir = await mkdtemp(join(tmpdir(), "migrate-"));
   server = await startEmbedded({ dataDir, log: { info: () => {}, warn: () => {} } });
 });
@@ -199,8 +201,8 @@ type EngineModule = {
 };
 const filters = { externalTables: [], externalEnums: [] };
 
-/** The engine behind `prisma migrate deploy`, in its WebAssembly form: the native one is a download. */
-async function openEngine(): Promise<SchemaEngine> {
+/** The engine behind `prisma migrate deploy`, in its WebAssembly form: the native one is a download. Loads once a process. */
+async function loadEngine(): Promise<EngineModule> {
   const base = createRequire(import.meta.url)
     .resolve("@prisma/schema-engine-wasm")
     .replace(/\.js$/, "_bg");
@@ -208,21 +210,32 @@ async function openEngine(): Promise<SchemaEngine> {
   const { instance } = await WebAssembly.instantiate(await readFile(`${base}.wasm`), { "./schema_engine_bg.js": glue });
   glue.__wbg_set_wasm(instance.exports);
   (instance.exports["__wbindgen_start"] as () => void)();
+  return glue;
+}
+
+async function withEngine<T>(baseDir: string, work: (engine: SchemaEngine, list: object) => Promise<T>): Promise<T> {
   const schema = `datasource db {\n  provider = "postgresql"\n}\n`;
-  const adapter = bindMigrationAwareSqlAdapterFactory(new PrismaPg({ connectionString: url }));
-  return glue.SchemaEngine.new({ datamodels: [["schema.prisma", schema]] }, () => {}, adapter);
+  const enginePool = new Pool({ connectionString: url });
+  try {
+    const adapter = bindMigrationAwareSqlAdapterFactory(new PrismaPg(enginePool));
+    const engine = await engineModule.SchemaEngine.new({ datamodels: [["schema.prisma", schema]] }, () => {}, adapter);
+    return await work(engine, await listMigrations(baseDir));
+  } finally {
+    await enginePool.end(); // its session holds the lock of migrations
+  }
 }
 
 async function deploy(baseDir: string): Promise<string[]> {
-  const engine = await openEngine();
-  return (await engine.applyMigrations({ migrationsList: await listMigrations(baseDir), filters }))
-    .appliedMigrationNames;
+  const result = await withEngine(baseDir, (engine, migrationsList) =>
+    engine.applyMigrations({ migrationsList, filters }),
+  );
+  return result.appliedMigrationNames;
 }
 
 async function diagnose(baseDir: string): Promise<object> {
-  const engine = await openEngine();
-  const migrationsList = await listMigrations(baseDir);
-  return engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters });
+  return withEngine(baseDir, (engine, migrationsList) =>
+    engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters }),
+  );
 }
 
 async function listMigrations(baseDir: string): Promise<object> {

@@ -1,3 +1,5 @@
+import { EventEmitter, once } from "node:events";
+import type { GateEvent } from "@countersign/mcp";
 import { afterEach } from "vitest";
 import { type CrmServer, type CrmServerOptions, startCrmServer } from "@/examples/crm-server/start";
 import { type FakeService, startFakeService } from "./fake-service";
@@ -19,7 +21,8 @@ export const apollo = { project_id: "p_42", expected_items: 318 };
 export type Stage = {
   service: FakeService;
   crm: CrmServer;
-  events: { type: string }[];
+  events: GateEvent[];
+  nextEvent(type: GateEvent["type"]): Promise<GateEvent>;
   connect(kind: keyof typeof clientKinds, options?: Partial<TestClientOptions>): Promise<TestClient>;
   /** How often delete_project really ran. */
   runs(): number;
@@ -35,15 +38,20 @@ afterEach(async () => {
 export async function setStage(gate: Partial<CrmServerOptions["gate"]> = {}): Promise<Stage> {
   const service = await startFakeService();
   cleanups.push(service.close);
-  const events: Stage["events"] = [];
+  const events: GateEvent[] = [];
+  const bus = new EventEmitter();
   const { url, apiKey, clientId } = service;
-  const onEvent = (event: { type: string }) => void events.push(event);
+  const onEvent = (event: GateEvent) => {
+    events.push(event);
+    bus.emit(event.type, event);
+  };
   const crm = await startCrmServer({ gate: { url, apiKey, clientId, onEvent, ...gate }, tokens });
   cleanups.push(crm.close);
   return {
     service,
     crm,
     events,
+    nextEvent: async (type) => (await once(bus, type))[0] as GateEvent,
     async connect(kind, options = {}) {
       const client = await clientKinds[kind]({ url: crm.url, token: ALICE, elicitation: BOTH_MODES, ...options });
       cleanups.push(client.close);

@@ -32,6 +32,7 @@ export type TestClient = {
   completed: string[];
   /** Bodies of all requests and answers, whole or as far as they came. */
   wire: { sent: string[]; received: string[] };
+  sessionId(): string | undefined;
   close(): Promise<void>;
 };
 
@@ -61,12 +62,12 @@ async function connectV2(options: TestClientOptions, mode: "legacy" | { pin: str
   client.setNotificationHandler("notifications/elicitation/complete", ({ params }) => {
     recorded.completed.push(params.elicitationId);
   });
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(options.url), { requestInit: bearer(options), fetch }),
-  );
+  const transport = new StreamableHTTPClientTransport(new URL(options.url), { requestInit: bearer(options), fetch });
+  await client.connect(transport);
   return {
     ...recorded,
     call: async (name, args, callOptions = {}) => await client.callTool({ name, arguments: args }, callOptions),
+    sessionId: () => transport.sessionId,
     close: () => client.close(),
   };
 }
@@ -87,6 +88,7 @@ export async function connectV1(options: TestClientOptions): Promise<TestClient>
     ...recorded,
     call: async (name, args, callOptions = {}) =>
       ResultSchemaV1.parse(await client.callTool({ name, arguments: args }, undefined, callOptions)),
+    sessionId: () => transport.sessionId,
     close: () => client.close(),
   };
 }

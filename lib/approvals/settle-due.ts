@@ -1,0 +1,33 @@
+import type { Service } from "../process";
+import { endBySystem } from "./end";
+import { readApproval } from "./store";
+import { outcomeWindowSeconds } from "./transitions";
+
+/**
+ * Writes down what the clock has already decided: pending past their deadline expire, accepted past act-by lapse, consumed without
+ * a report become `unknown`. Correctness does not rest on it: the same is derived at every read. Safe in any number of processes.
+ * Returns how many were settled; at most `batchMax` of each a call.
+ */
+export async function settleDue(service: Service): Promise<number> {
+  const due = await service.pool.query<{ id: string; kind: "expire" | "lapse" | "derive_unknown" }>(dueSql, [
+    batchMax,
+    outcomeWindowSeconds,
+  ]);
+  let settled = 0;
+  for (const { id, kind } of due.rows) {
+    const read = await readApproval(service.pool, id);
+    if (!read || !(await endBySystem(service, service.pool, read, { kind }))) continue;
+    settled += 1;
+    service.hub.announce(id);
+  }
+  return settled;
+}
+
+const batchMax = 200;
+
+const dueSql = `
+(SELECT "id", 'expire' AS "kind" FROM "approval" WHERE "status" = 'pending' AND "expires_at" <= clock_timestamp() ORDER BY "expires_at" LIMIT $1)
+UNION ALL
+(SELECT "id", 'lapse' FROM "approval" WHERE "status" = 'accepted' AND "settled_at" IS NULL AND "consumed_at" IS NULL AND "act_by" <= clock_timestamp() ORDER BY "act_by" LIMIT $1)
+UNION ALL
+(SELECT "id", 'derive_unknown' FROM "approval" WHERE "status" = 'accepted' AND "settled_at" IS NULL AND "consumed_at" <= clock_timestamp() - make_interval(secs => $2) ORDER BY "act_by" LIMIT $1)`;

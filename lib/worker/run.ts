@@ -1,0 +1,57 @@
+import { eraseSettled } from "../approvals/erase-settled";
+import { settleDue } from "../approvals/settle-due";
+import { isConnectionLoss } from "../problem";
+import type { Service } from "../process";
+
+/**
+ * Does in the background what must happen without anybody asking: settles what is due each second, erases each 10 s, re-reads the
+ * signing keys each 30 s. Any number of workers may run over one database. `stop` waits for the step under way.
+ */
+export function startWorker(service: Service): { stop(): Promise<void> } {
+  const jobs = [
+    every(service, 1_000, "settle", () => settleDue(service)),
+    every(service, 10_000, "erase", () => eraseSettled(service)),
+    every(service, 30_000, "keys", () => service.keys.refresh()),
+  ];
+  return {
+    stop: async () => {
+      await Promise.all(jobs.map((job) => job.stop()));
+    },
+  };
+}
+
+function every(
+  service: Service,
+  periodMs: number,
+  name: string,
+  step: () => Promise<unknown>,
+): { stop(): Promise<void> } {
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  const tick = async () => {
+    try {
+      await step();
+    } catch (error) {
+      const level = isConnectionLoss(error) ? "warn" : "error";
+      service.log[level](
+        { job: name, reason: (error as Error).message },
+        "a background step failed; it is tried again",
+      );
+    }
+    if (!isStopped) schedule();
+  };
+  const schedule = () => {
+    timer = setTimeout(() => {
+      running = tick();
+    }, periodMs);
+  };
+  schedule();
+  return {
+    stop: async () => {
+      isStopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

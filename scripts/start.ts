@@ -1,0 +1,8 @@
+import path from "node:path";
+import { buildIfNeeded } from "./build";
+
+// One process from here on, so that a signal to it reaches the server.
+process.chdir(path.resolve(import.meta.dirname, ".."));
+await buildIfNeeded();
+process.env["NODE_ENV"] ??= "production";
+await import(path.resolve("dist/server.js"));

@@ -1,0 +1,26 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const dist = join(here, "dist");
+
+/**
+ * Builds `dist`: tsc writes JavaScript and declarations file by file, and then every relative import is given the extension that
+ * Node and TypeScript's `nodenext` ask for and that the sources leave out.
+ */
+function build(): void {
+  rmSync(dist, { recursive: true, force: true });
+  const manifest = createRequire(import.meta.url).resolve("typescript/package.json");
+  const tsc = join(dirname(manifest), "bin", "tsc");
+  execFileSync(process.execPath, [tsc, "-p", join(here, "tsconfig.build.json")], { stdio: "inherit" });
+  for (const name of readdirSync(dist)) {
+    const file = join(dist, name);
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replace(/(\bfrom |\bimport\(|\bimport )"(\.\/[\w-]+)"/g, '$1"$2.js"'));
+  }
+}
+
+build();

@@ -1,0 +1,44 @@
+import { type DecisionResult, decide } from "@/lib/approvals/decide";
+import type { Choice, DecisionForm } from "@/lib/approvals/decision-form";
+import { openForPerson } from "@/lib/approvals/open";
+import type { Service } from "@/lib/process";
+import { csrfToken } from "@/lib/sessions/csrf";
+import type { PersonSession } from "@/lib/sessions/session";
+import { buildView } from "@/lib/views/build";
+import { stampOf, viewDigestOf } from "@/lib/views/stamp";
+
+/** The form as the page would have rendered it for this session two seconds ago, filled in. */
+export async function formFor(
+  service: Service,
+  session: PersonSession,
+  approvalId: string,
+  choice: Choice,
+  change: Partial<DecisionForm> = {},
+): Promise<DecisionForm> {
+  const opened = await openForPerson(service, session, approvalId);
+  if (!opened?.record) throw new Error("the page would not show this approval");
+  const renderedAt = opened.now.getTime() - 2_000;
+  const viewDigest = viewDigestOf(buildView(opened.record, "en"));
+  return {
+    choice,
+    csrf: csrfToken(service.secrets, { sid: session.sid, purpose: "decide", target: approvalId }),
+    stamp: stampOf(service.secrets, { approvalId, sid: session.sid, viewDigest, locale: "en", renderedAt }),
+    locale: "en",
+    renderedAt,
+    code: "",
+    hasRead: true,
+    note: "",
+    ...change,
+  };
+}
+
+/** Decides as the person of the session would on the page. */
+export async function decideAs(
+  service: Service,
+  session: PersonSession,
+  approvalId: string,
+  choice: Choice,
+  change: Partial<DecisionForm> = {},
+): Promise<DecisionResult> {
+  return decide(service, session, approvalId, await formFor(service, session, approvalId, choice, change));
+}

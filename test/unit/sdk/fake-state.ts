@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+import type { EventEmitter } from "node:events";
+import type { IncomingHttpHeaders } from "node:http";
+import {
+  type Caller,
+  digestOf,
+  type FakeApproval,
+  instant,
+  newApprovalId,
+  nextOf,
+  receiptClaims,
+  type Signer,
+} from "./fake-approvals";
+
+export type Json = Record<string, unknown>;
+export type Answer = { status: number; body: Json; headers?: Record<string, string> };
+export type Seen = { route: string; id?: string; body: Json; headers: IncomingHttpHeaders };
+
+/** What the stand-in holds. `overrides` forge what it signs and answers. */
+export type FakeState = {
+  url: string;
+  clientId: string;
+  signer: Signer;
+  approvals: Map<string, FakeApproval>;
+  bus: EventEmitter;
+  overrides: { claims?: Json; header?: Json; actionDigest?: string };
+};
+
+/** State and receipt change together, as in one transaction (I8). */
+export async function change(state: FakeState, approval: FakeApproval, to: Partial<FakeApproval>): Promise<void> {
+  const claims = { ...receiptClaims({ ...approval, ...to }, state.url, state.clientId), ...state.overrides.claims };
+  const receipt = await state.signer.sign(claims, state.overrides.header);
+  Object.assign(approval, to, { receipt });
+  state.bus.emit(`changed ${approval.id}`);
+}
+
+export function mint(state: FakeState, body: Json): Answer {
+  const action = body["action"] as FakeApproval["action"];
+  const caller = body["caller"] as Caller;
+  const shown = JSON.stringify([caller, action, body["presentation"], body["preconditions"] ?? null]);
+  const live = [...state.approvals.values()].find((candidate) => candidate.shown === shown && isOpen(candidate));
+  const approval = live ?? newApproval(caller, action, shown, body);
+  state.approvals.set(approval.id, approval);
+  state.bus.emit("minted", approval.id);
+  const url = `${state.url}/a/${approval.id}`;
+  return {
+    status: live === undefined ? 201 : 200,
+    body: {
+      ...statusOf(approval),
+      createdAt: instant(),
+      expiresAt: approval.expiresAt,
+      actionDigest: state.overrides.actionDigest ?? approval.actionDigest,
+      salt: approval.salt,
+      url,
+      matchCode: "47",
+      effectiveRequirements: {},
+      elicitation: { mode: "url", url, message: `CRM asks: ${approval.title} (code 47)` },
+      record: "not.a.record",
+    },
+  };
+}
+
+export function consume(approval: FakeApproval, body: Json): Answer {
+  const { consumerToken, outcome = null } = approval;
+  const replayed = consumerToken === body["consumerToken"];
+  if (consumerToken !== undefined && !replayed) {
+    return problem(409, "already_consumed", { consumedAt: instant(), outcome });
+  }
+  if (approval.status !== "accepted") return problem(409, "not_accepted");
+  if (approval.lapsed) return problem(409, "lapsed");
+  if (JSON.stringify(body["caller"]) !== JSON.stringify(approval.caller)) return problem(409, "caller_mismatch");
+  const action = body["action"] as FakeApproval["action"];
+  if (digestOf(action, approval.salt) !== approval.actionDigest) return problem(409, "action_mismatch");
+  if (JSON.stringify(body["preconditions"] ?? null) !== approval.preconditions) return problem(409, "stale");
+  approval.consumerToken = String(body["consumerToken"]);
+  return { status: 200, body: { granted: true, replayed, receipt: approval.receipt } };
+}
+
+export async function withdraw(state: FakeState, approval: FakeApproval, body: Json): Promise<Answer> {
+  if (!isOpen(approval)) return problem(409, "already_decided");
+  await change(state, approval, { status: "withdrawn", decision: undefined, reason: String(body["reason"]) });
+  return { status: 200, body: statusOf(approval) };
+}
+
+export function reportOutcome(approval: FakeApproval, body: Json): Answer {
+  if (approval.consumerToken !== body["consumerToken"]) return problem(409, "consumer_mismatch");
+  approval.outcome = String(body["outcome"]);
+  return { status: 200, body: statusOf(approval) };
+}
+
+export function statusOf(approval: FakeApproval): Json {
+  const { id, status, decision, note, receipt, outcome, caller, consumerToken } = approval;
+  const subject = { iss: caller.iss, sub: caller.sub };
+  const consumed = consumerToken !== undefined;
+  const body = { id, status, next: nextOf(approval), decision, note, receipt, outcome, caller, subject, consumed };
+  return JSON.parse(JSON.stringify(body)) as Json;
+}
+
+export function problem(status: number, code: string, extras: Json = {}): Answer {
+  return { status, body: { type: `urn:countersign:problem:${code}`, title: code, status, code, ...extras } };
+}
+
+function isOpen(approval: FakeApproval): boolean {
+  return nextOf(approval) === "wait" || nextOf(approval) === "run";
+}
+
+function newApproval(caller: Caller, action: FakeApproval["action"], shown: string, body: Json): FakeApproval {
+  const salt = randomBytes(16).toString("base64url");
+  const { title } = body["presentation"] as { title: string | { en: string } };
+  return {
+    id: newApprovalId(),
+    status: "pending",
+    caller,
+    action,
+    salt,
+    actionDigest: digestOf(action, salt),
+    shown,
+    preconditions: JSON.stringify(body["preconditions"] ?? null),
+    title: typeof title === "string" ? title : title.en,
+    lapsed: false,
+    expiresAt: instant(300),
+  };
+}

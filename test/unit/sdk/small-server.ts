@@ -1,0 +1,49 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { callerFromAuthInfo, createGate, type Gate, type GateOptions } from "@countersign/mcp";
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import type { FakeService } from "./fake-service";
+
+export type SmallServerOptions = {
+  service: FakeService;
+  addTools: (server: McpServer, gate: Gate) => void;
+  gate?: Partial<GateOptions>;
+  /** Whether the server knows the gate's check of `requestState`. */
+  hook?: boolean;
+  extra?: Record<string, unknown> | undefined;
+};
+
+/** An MCP server of revision 2026-07-28 with the tools of one test; every call is Alice's, unless `extra` says otherwise. */
+export async function startSmallServer(options: SmallServerOptions): Promise<{ url: string; close(): Promise<void> }> {
+  const { service, addTools, hook = true } = options;
+  const { url, apiKey } = service;
+  const gate = createGate({ url, apiKey, resolveCaller: callerFromAuthInfo, ...options.gate });
+  const mcp = createMcpHandler(
+    () => {
+      const verify = hook ? { requestState: { verify: gate.verifyRequestState } } : {};
+      const server = new McpServer({ name: "small", version: "1.0.0" }, verify);
+      addTools(server, gate);
+      return server;
+    },
+    { legacy: "reject", responseMode: "sse" },
+  );
+  const extra = "extra" in options ? options.extra : { iss: "https://as.example.com", sub: "alice" };
+  const authInfo = { token: "t", clientId: "chat-app", scopes: [], ...(extra === undefined ? {} : { extra }) };
+  const handle = toNodeHandler({ fetch: (request) => mcp.fetch(request, { authInfo }) });
+  const http = createServer((req, res) => {
+    const { method = "GET", url: path = "/" } = req;
+    handle(Object.assign(req, { method, url: path }), res).catch(() => res.destroy());
+  });
+  http.listen(0, "127.0.0.1");
+  await once(http, "listening");
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/`,
+    async close() {
+      await mcp.close();
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
