@@ -1,4 +1,4 @@
-import type { MintAnswer, Presentation } from "./api-types";
+import type { MintAnswer, MintRequest } from "./api-types";
 import { actionDigest } from "./digest";
 import { NotRun } from "./endings";
 import { CountersignError } from "./errors";
@@ -11,14 +11,13 @@ import type { GuardedCall } from "./guarded-call";
  */
 export async function ask(call: GuardedCall): Promise<MintAnswer & { reused: boolean }> {
   const { parts, action, caller, client, ctx } = call;
-  const presentation = await described(call);
+  const described = await describe(call);
   const minted = await parts.api.mint(
     {
       caller,
       action,
-      presentation,
+      ...described,
       ...call.terms,
-      ...(await call.preconditions()),
       reuse: "live",
       ...(client.name === undefined ? {} : { mcpClient: client.name }),
     },
@@ -42,9 +41,11 @@ export async function withdraw(call: GuardedCall, id: string, reason: "client_de
   }
 }
 
-async function described(call: GuardedCall): Promise<Presentation> {
+/** The preconditions are read first: what changes while the description is made is then found stale, not approved. */
+async function describe(call: GuardedCall): Promise<Pick<MintRequest, "presentation" | "preconditions">> {
   try {
-    return await call.present();
+    const preconditions = await call.preconditions();
+    return { ...preconditions, presentation: await call.present() };
   } catch {
     throw new NotRun("presentation_failed");
   }

@@ -7,7 +7,7 @@ import { CountersignError } from "./errors";
 import type { Grant } from "./gate";
 import type { GuardedCall } from "./guarded-call";
 import type { ReceiptClaims } from "./receipt";
-import { failureText } from "./texts";
+import { failureText, noteText } from "./texts";
 
 /**
  * What a decided approval leads to: a run, once, if it was accepted and this attempt is granted it; else its own ending.
@@ -29,7 +29,7 @@ export async function conclude(
   try {
     const claims = await verifiedAccept(call, answer.id, granted.receipt, accepted.action_digest);
     throwIfInterrupted(call, answer.id);
-    grant = { approvalId: answer.id, receipt: granted.receipt, claims };
+    grant = { approvalId: answer.id, receipt: granted.receipt, claims, ...(answer.note ? { note: answer.note } : {}) };
   } catch (error) {
     // Consumed, and not run: the approval is spent, and the record says why.
     await report(call, answer.id, { consumerToken, outcome: "failed", code: "not_run" });
@@ -42,8 +42,9 @@ async function run(call: GuardedCall, grant: Grant, consumerToken: string): Prom
   const { approvalId } = grant;
   let result: CallToolResult;
   try {
-    result = await call.run(grant);
+    result = withNote(await call.run(grant), grant);
   } catch (error) {
+    // From here on it has started: whatever fails must not read as if nothing had run.
     const text = failureText(call.action.tool, error instanceof Error ? error.message : String(error), approvalId);
     result = { isError: true, content: [{ type: "text", text }] };
   }
@@ -51,6 +52,11 @@ async function run(call: GuardedCall, grant: Grant, consumerToken: string): Prom
   call.parts.emit({ type: "ran", tool: call.action.tool, approvalId, outcome });
   await report(call, approvalId, { consumerToken, outcome });
   return { ...result, _meta: { ...result._meta, "countersign/approvalId": approvalId } };
+}
+
+function withNote(result: CallToolResult, { note }: Grant): CallToolResult {
+  const said: CallToolResult["content"] = note === undefined ? [] : [{ type: "text", text: noteText(note) }];
+  return { ...result, content: [...(result.content ?? []), ...said] };
 }
 
 async function consume(call: GuardedCall, id: string, consumerToken: string): Promise<ConsumeAnswer> {

@@ -59,7 +59,13 @@ type Preconditions = Readonly<Record<string, unknown>>;
 export type PreconditionsAnswer = Preconditions | Promise<Preconditions>;
 
 /** The right under which a handler runs. `approvalId` serves as an idempotency key: it runs once. */
-export type Grant = { approvalId: string; receipt: string; claims: ReceiptClaims };
+export type Grant = {
+  approvalId: string;
+  receipt: string;
+  claims: ReceiptClaims;
+  /** The person's own words; the agent is told them beside the tool's result. */
+  note?: string;
+};
 
 export type GuardedHandler<Args> = (
   args: Args,

@@ -99,7 +99,7 @@ export function hasRun(ending: Ending): boolean {
 export function endingText(ending: Ending, facts: EndingFacts): string {
   const first = hasRun(ending) ? `"${facts.tool}" was not run again.` : `"${facts.tool}" did not run.`;
   const parts = [`${first} ${sentences[ending]}`];
-  if (facts.note) parts.push(`The user's note, in their own words: “${quotable(facts.note)}”`);
+  if (facts.note) parts.push(noteText(facts.note));
   if (facts.detail) parts.push(`Detail: ${quotable(facts.detail)}`);
   if (facts.pointer !== undefined) parts.push(`Where: ${quotable(facts.pointer) || "/"}`);
   if (facts.retryAfterSeconds !== undefined) parts.push(`Not before ${facts.retryAfterSeconds} seconds have passed.`);
@@ -112,6 +112,11 @@ export function failureText(tool: string, message: string, approvalId: string): 
   const first = `"${tool}" was approved and started, and it failed: ${quotable(message)}`;
   const then = "It may have done a part. Read the current state and tell the user; to try again needs a new approval.";
   return [first, then, `Reference: ${approvalId}`].join("\n");
+}
+
+/** The person's own words, marked as such. */
+export function noteText(note: string): string {
+  return `The user's note, in their own words: “${quotable(note)}”`;
 }
 
 const MAX_QUOTED_LENGTH = 500;

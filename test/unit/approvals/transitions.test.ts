@@ -28,8 +28,19 @@ const base: ApprovalBase = {
   version: 1,
 };
 const pending: Pending = { ...base, status: "pending" };
-const accepted: Accepted = { ...base, status: "accepted", decidedAt: t0, actBy: after(300), receipt: "x", settledAt: null, consumption: { at: null } };
-const consumed: Accepted = { ...accepted, consumption: { at: after(5), consumerHash: new Uint8Array(32), outcome: null } };
+const accepted: Accepted = {
+  ...base,
+  status: "accepted",
+  decidedAt: t0,
+  actBy: after(300),
+  receipt: "x",
+  settledAt: null,
+  consumption: { at: null },
+};
+const consumed: Accepted = {
+  ...accepted,
+  consumption: { at: after(5), consumerHash: new Uint8Array(32), outcome: null },
+};
 const ended = { receipt: "x", settledAt: t0 };
 const all: Record<string, Approval> = {
   pending,
@@ -68,47 +79,182 @@ const picture = (now: Date) =>
 describe("the states of an approval", () => {
   it("I4, I5: only the drawn transitions exist while all windows are open", () => {
     expect(picture(after(10))).toEqual({
-      pending: ["accepted+accepted", "declined+declined", "cancelled+cancelled", "pending", "withdrawn+withdrawn", "-not_due", "-not_accepted", "-not_accepted", "-not_consumed", "-not_consumed"],
-      accepted: ["-already_decided", "-already_decided", "-already_decided", "-already_decided", "withdrawn+withdrawn", "-already_decided", "-not_due", "accepted+consumed", "-not_consumed", "-not_consumed"],
-      consumed: ["-already_decided", "-already_decided", "-already_decided", "-already_decided", "-already_consumed", "-already_decided", "-already_consumed", "-already_consumed", "accepted+outcome", "-not_due"],
-      declined: ["-already_decided", "-already_decided", "-already_decided", "-already_decided", "-already_decided", "-already_decided", "-not_accepted", "-not_accepted", "-not_consumed", "-not_consumed"],
-      cancelled: ["-already_decided", "-already_decided", "-already_decided", "-already_decided", "-already_decided", "-already_decided", "-not_accepted", "-not_accepted", "-not_consumed", "-not_consumed"],
-      expired: ["-expired", "-expired", "-expired", "-already_decided", "-expired", "-already_decided", "-not_accepted", "-not_accepted", "-not_consumed", "-not_consumed"],
-      withdrawn: ["-already_decided", "-already_decided", "-already_decided", "-already_decided", "-already_decided", "-already_decided", "-not_accepted", "-not_accepted", "-not_consumed", "-not_consumed"],
+      pending: [
+        "accepted+accepted",
+        "declined+declined",
+        "cancelled+cancelled",
+        "pending",
+        "withdrawn+withdrawn",
+        "-not_due",
+        "-not_accepted",
+        "-not_accepted",
+        "-not_consumed",
+        "-not_consumed",
+      ],
+      accepted: [
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "withdrawn+withdrawn",
+        "-already_decided",
+        "-not_due",
+        "accepted+consumed",
+        "-not_consumed",
+        "-not_consumed",
+      ],
+      consumed: [
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-already_consumed",
+        "-already_decided",
+        "-already_consumed",
+        "-already_consumed",
+        "accepted+outcome",
+        "-not_due",
+      ],
+      declined: [
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-not_accepted",
+        "-not_accepted",
+        "-not_consumed",
+        "-not_consumed",
+      ],
+      cancelled: [
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-not_accepted",
+        "-not_accepted",
+        "-not_consumed",
+        "-not_consumed",
+      ],
+      expired: [
+        "-expired",
+        "-expired",
+        "-expired",
+        "-already_decided",
+        "-expired",
+        "-already_decided",
+        "-not_accepted",
+        "-not_accepted",
+        "-not_consumed",
+        "-not_consumed",
+      ],
+      withdrawn: [
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-already_decided",
+        "-not_accepted",
+        "-not_accepted",
+        "-not_consumed",
+        "-not_consumed",
+      ],
     });
   });
 
   it("I6, I12: after the deadlines nothing is decided, consumed or withdrawn any more", () => {
     const late = picture(after(2_000));
-    expect(late["pending"]).toEqual(["-expired", "-expired", "-expired", "-expired", "-expired", "expired+expired", "-not_accepted", "-not_accepted", "-not_consumed", "-not_consumed"]);
-    expect(late["accepted"]).toEqual(["-already_decided", "-already_decided", "-already_decided", "-already_decided", "-lapsed", "-already_decided", "accepted+lapsed", "-lapsed", "-not_consumed", "-not_consumed"]);
+    expect(late["pending"]).toEqual([
+      "-expired",
+      "-expired",
+      "-expired",
+      "-expired",
+      "-expired",
+      "expired+expired",
+      "-not_accepted",
+      "-not_accepted",
+      "-not_consumed",
+      "-not_consumed",
+    ]);
+    expect(late["accepted"]).toEqual([
+      "-already_decided",
+      "-already_decided",
+      "-already_decided",
+      "-already_decided",
+      "-lapsed",
+      "-already_decided",
+      "accepted+lapsed",
+      "-lapsed",
+      "-not_consumed",
+      "-not_consumed",
+    ]);
     expect(late["consumed"]?.slice(8)).toEqual(["accepted+outcome", "accepted+outcome"]);
   });
 
   it("I6: the last instant belongs to nobody: at the deadline itself it is over", () => {
-    expect(transition(pending, { kind: "decide", decision: "accept" }, pending.expiresAt)).toEqual({ ok: false, reason: "expired" });
-    expect(transition(accepted, { kind: "consume", consumerHash: new Uint8Array(32) }, accepted.actBy)).toEqual({ ok: false, reason: "lapsed" });
-    expect(transition(pending, { kind: "decide", decision: "accept" }, new Date(pending.expiresAt.getTime() - 1))).toMatchObject({ ok: true, validUntil: pending.expiresAt });
+    expect(transition(pending, { kind: "decide", decision: "accept" }, pending.expiresAt)).toEqual({
+      ok: false,
+      reason: "expired",
+    });
+    expect(transition(accepted, { kind: "consume", consumerHash: new Uint8Array(32) }, accepted.actBy)).toEqual({
+      ok: false,
+      reason: "lapsed",
+    });
+    expect(
+      transition(pending, { kind: "decide", decision: "accept" }, new Date(pending.expiresAt.getTime() - 1)),
+    ).toMatchObject({ ok: true, validUntil: pending.expiresAt });
   });
 
   it("signs whole seconds and never stretches the act-by window by rounding", () => {
     const step = transition(pending, { kind: "decide", decision: "accept" }, new Date("2026-12-01T10:01:00.999Z"));
-    expect(step).toMatchObject({ next: { decidedAt: new Date("2026-12-01T10:01:00.000Z"), actBy: new Date("2026-12-01T10:06:00.000Z") } });
+    expect(step).toMatchObject({
+      next: { decidedAt: new Date("2026-12-01T10:01:00.000Z"), actBy: new Date("2026-12-01T10:06:00.000Z") },
+    });
   });
 
   it("withdraws at the third wrong code, and counts no more", () => {
     const twice = { ...pending, matchTries: 2 };
-    expect(transition(pending, { kind: "wrong_code" }, t0)).toMatchObject({ ok: true, event: null, next: { status: "pending", matchTries: 1 } });
-    expect(transition(twice, { kind: "wrong_code" }, t0)).toMatchObject({ ok: true, event: "withdrawn", next: { status: "withdrawn", reason: "match_failed", matchTries: 3 } });
+    expect(transition(pending, { kind: "wrong_code" }, t0)).toMatchObject({
+      ok: true,
+      event: null,
+      next: { status: "pending", matchTries: 1 },
+    });
+    expect(transition(twice, { kind: "wrong_code" }, t0)).toMatchObject({
+      ok: true,
+      event: "withdrawn",
+      next: { status: "withdrawn", reason: "match_failed", matchTries: 3 },
+    });
   });
 
   it("lets a late report replace an outcome that was only derived, and nothing else", () => {
-    const derived = { ...consumed, settledAt: after(905), consumption: { ...consumed.consumption, at: after(5), consumerHash: new Uint8Array(32), outcome: { value: "unknown", at: after(905), code: null, isDerived: true } } } as Accepted;
+    const derived = {
+      ...consumed,
+      settledAt: after(905),
+      consumption: {
+        ...consumed.consumption,
+        at: after(5),
+        consumerHash: new Uint8Array(32),
+        outcome: { value: "unknown", at: after(905), code: null, isDerived: true },
+      },
+    } as Accepted;
     const late = transition(derived, { kind: "report", outcome: "failed", code: "timeout" }, after(1_000));
-    expect(late).toMatchObject({ ok: true, next: { settledAt: after(905), consumption: { outcome: { value: "failed", code: "timeout", isDerived: false } } } });
+    expect(late).toMatchObject({
+      ok: true,
+      next: { settledAt: after(905), consumption: { outcome: { value: "failed", code: "timeout", isDerived: false } } },
+    });
     if (!late.ok) throw new Error("the late report was refused");
-    expect(transition(late.next, { kind: "report", outcome: "succeeded" }, after(1_001))).toEqual({ ok: false, reason: "outcome_already_reported" });
-    expect(transition(derived, { kind: "report", outcome: "unknown" }, after(1_001))).toEqual({ ok: false, reason: "outcome_already_reported" });
+    expect(transition(late.next, { kind: "report", outcome: "succeeded" }, after(1_001))).toEqual({
+      ok: false,
+      reason: "outcome_already_reported",
+    });
+    expect(transition(derived, { kind: "report", outcome: "unknown" }, after(1_001))).toEqual({
+      ok: false,
+      reason: "outcome_already_reported",
+    });
   });
 
   it("tells a caller in one word what to do next", () => {
@@ -121,6 +267,11 @@ describe("the states of an approval", () => {
       ["expired", "stop"],
       ["withdrawn", "stop"],
     ]);
-    expect([nextFor(pending, after(300)), statusAt(pending, after(300)), nextFor(accepted, after(300)), isLapsed(accepted, after(300))]).toEqual(["stop", "expired", "stop", true]);
+    expect([
+      nextFor(pending, after(300)),
+      statusAt(pending, after(300)),
+      nextFor(accepted, after(300)),
+      isLapsed(accepted, after(300)),
+    ]).toEqual(["stop", "expired", "stop", true]);
   });
 });

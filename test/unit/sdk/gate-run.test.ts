@@ -109,6 +109,24 @@ describe("running what was approved", () => {
     expect(service.approvals.get(requestState)?.outcome).toBe("failed");
   });
 
+  it("a handler that gives no result at all has run, and is never told as not run", async () => {
+    const { service, call } = await setSmallStage(() => undefined as unknown as CallToolResult);
+    const requestState = await ask(call);
+    await service.decide(requestState, "accept");
+    const { result } = await sendRound({ ...call, requestState });
+    expect(result?.content?.map(({ text }) => text).join("")).not.toContain("did not run");
+    expect(service.approvals.get(requestState)?.outcome).toBe("succeeded");
+  });
+
+  it("the words with which the person approved are told beside the result", async () => {
+    const { service, call } = await setSmallStage(() => ({ content: [{ type: "text", text: "Done." }] }));
+    const requestState = await ask(call);
+    await service.decide(requestState, "accept", { note: "only this once" });
+    const { result } = await sendRound({ ...call, requestState });
+    const texts = result?.content?.map(({ text }) => text);
+    expect(texts).toEqual(["Done.", "The user's note, in their own words: “only this once”"]);
+  });
+
   it("an error result is the tool's own answer, reported as failed", async () => {
     const { service, call } = await setSmallStage(() => ({ isError: true, content: [{ type: "text", text: "No." }] }));
     const requestState = await ask(call);
