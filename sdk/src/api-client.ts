@@ -89,7 +89,7 @@ function methodsOver(send: Send): ApiClient {
   };
   return {
     async mint(body, { idempotencyKey = randomUUID(), signal } = {}) {
-      const headers = {};
+      const headers = { "idempotency-key": idempotencyKey };
       const call: ApiCall = { method: "POST", path: "", headers, body, attempts: 3, signal };
       const { status, answer } = await send(mintAnswerSchema, call);
       return { ...answer, reused: status === 200 };
