@@ -21,7 +21,6 @@ export async function conclude(
 ): Promise<CallToolResult> {
   if (answer.next !== "run") throw endingOfStatus(answer, await reasonOf(call, answer));
   const accepted = await verifiedAccept(call, answer.id, answer.receipt, actionDigest);
-  throwIfInterrupted(call, answer.id);
   // 256 random bits for this attempt alone, kept nowhere: whoever loses them never runs (I5).
   const consumerToken = randomBytes(32).toString("base64url");
   const granted = await consume(call, answer.id, consumerToken);
@@ -62,7 +61,9 @@ function withNote(result: CallToolResult, { note }: Grant): CallToolResult {
 async function consume(call: GuardedCall, id: string, consumerToken: string): Promise<ConsumeAnswer> {
   const { caller, action, parts } = call;
   try {
-    return await parts.api.consume(id, { caller, action, consumerToken, ...(await call.preconditions()) });
+    const preconditions = await call.preconditions();
+    throwIfInterrupted(call, id);
+    return await parts.api.consume(id, { caller, action, consumerToken, ...preconditions });
   } catch (error) {
     if (!(error instanceof CountersignError && error.code === "not_accepted")) throw toNotRun(error, id);
   }

@@ -26,6 +26,7 @@ export async function serveRound(call: GuardedCall): Promise<CallToolResult | In
   const state = ctx.mcpReq.requestState();
   if (state === undefined) return await firstRound(call);
   const found = await readState(parts.api, state, caller);
+  if (isOpen(found)) await heedClientAnswer(call, found.id);
   const untilMs = performance.now() + parts.pollMs;
   const { signal } = ctx.mcpReq;
   const answer = found.next === "wait" ? await waitForDecision(call, found.id, { signal, untilMs }) : found;

@@ -87,18 +87,21 @@ describe("rounds of revision 2026-07-28", () => {
   });
 
   it.each([
-    ["another form", "approved"],
-    ["a path", "apr_../../jwks"],
-    ["upper case", newApprovalId().toUpperCase()],
-    ["one character more", `${newApprovalId()}0`],
-    ["an unknown id", newApprovalId()],
-    ["no text", { approved: true }],
-  ])("S10: a state of %s is refused with -32602, and nothing runs", async (_, requestState) => {
-    const stage = await setStage();
-    const { error } = await sendRound({ url: stage.crm.url, token: ALICE, args: apollo, requestState });
-    expect(error).toEqual(INVALID_STATE);
-    expect(stage.service.count("mint") + stage.service.count("consume")).toBe(0);
-  });
+    ["another form", "approved", 0],
+    ["a path", "apr_../../jwks", 0],
+    ["upper case", newApprovalId().toUpperCase(), 0],
+    ["one character more", `${newApprovalId()}0`, 0],
+    ["no text", { approved: true }, 0],
+    ["an unknown id", newApprovalId(), 1],
+  ])(
+    "S10: a state of %s is refused with -32602, and is looked up only if it can be one",
+    async (_, requestState, lookups) => {
+      const stage = await setStage();
+      const { error } = await sendRound({ url: stage.crm.url, token: ALICE, args: apollo, requestState });
+      expect(error).toEqual(INVALID_STATE);
+      expect(stage.service.seen.map(({ route }) => route)).toEqual(Array(lookups).fill("status"));
+    },
+  );
 
   it("S10: every state with one character changed is refused with -32602", async () => {
     const stage = await setStage();

@@ -1,5 +1,6 @@
+import { EventEmitter, once } from "node:events";
 import type { Gate } from "@countersign/mcp";
-import type { CallToolResult, McpServer } from "@modelcontextprotocol/server";
+import type { CallToolResult, McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { ALICE, apollo, setStage } from "./crm";
@@ -10,16 +11,19 @@ import { type SmallServerOptions, startSmallServer } from "./small-server";
 
 type Args = { list: string[]; note?: string | undefined };
 
-async function setSmallStage(
-  handler: (args: Args) => CallToolResult,
-  options: Partial<SmallServerOptions> & { presentation?: (args: Args) => { title: string } } = {},
-) {
+type SmallStageOptions = Partial<SmallServerOptions> & {
+  presentation?: (args: Args) => { title: string };
+  preconditions?: (args: Args, ctx: ServerContext) => Promise<Record<string, unknown>>;
+};
+
+async function setSmallStage(handler: (args: Args) => CallToolResult, options: SmallStageOptions = {}) {
   const service = await startFakeService();
   onTestFinished(service.close);
   const inputSchema = z.object({ list: z.array(z.string()), note: z.string().optional() });
-  const presentation = options.presentation ?? (() => ({ title: "Do it" }));
+  const { presentation = () => ({ title: "Do it" }), preconditions = async () => ({}) } = options;
   const addTools = (server: McpServer, gate: Gate) => {
-    server.registerTool("do_it", { inputSchema }, gate.guard({ server, tool: "do_it", presentation }, handler));
+    const spec = { server, tool: "do_it", presentation, preconditions };
+    server.registerTool("do_it", { inputSchema }, gate.guard(spec, handler));
   };
   const server = await startSmallServer({ service, addTools, ...options });
   onTestFinished(server.close);
@@ -134,6 +138,43 @@ describe("running what was approved", () => {
     const { result } = await sendRound({ ...call, requestState });
     expect(result?.content?.[0]?.text).toBe("No.");
     expect(service.approvals.get(requestState)?.outcome).toBe("failed");
+  });
+
+  it.each([
+    ["before the grant, consumes nothing", "preconditions", 0, undefined],
+    ["while the grant is under way, is reported as failed", "consume", 1, "failed"],
+  ] as const)("S35: a call aborted %s, and runs nothing", async (_, moment, consumes, outcome) => {
+    const runs: Args[] = [];
+    const stop = new AbortController();
+    const over = new EventEmitter();
+    let signal = new AbortController().signal;
+    const abort = async () => {
+      stop.abort();
+      if (!signal.aborted) await once(signal, "abort");
+    };
+    const { service, call } = await setSmallStage(
+      (args) => {
+        runs.push(args);
+        return { content: [] };
+      },
+      {
+        gate: { onEvent: (event) => over.emit(event.type, event) },
+        preconditions: async (_args, ctx) => {
+          signal = ctx.mcpReq.signal;
+          if (moment === "preconditions" && service.approvals.size > 0) await abort();
+          return {};
+        },
+      },
+    );
+    const requestState = await ask(call);
+    await service.decide(requestState, "accept");
+    if (moment === "consume") service.before("consume", abort);
+    const ended = once(over, "not_run");
+    await expect(sendRound({ ...call, requestState, signal: stop.signal })).rejects.toThrow();
+    expect(await ended).toMatchObject([{ ending: "interrupted" }]);
+    expect(runs).toEqual([]);
+    expect(service.count("consume")).toBe(consumes);
+    expect(service.approvals.get(requestState)?.outcome).toBe(outcome);
   });
 
   it("an outcome that cannot be reported changes nothing for the agent and runs nothing again", async () => {

@@ -1,0 +1,40 @@
+import { BlockList } from "node:net";
+import { describe, expect, it } from "vitest";
+import { clientAddress } from "@/lib/requests/forwarded";
+import { isSameOrigin } from "@/lib/requests/same-origin";
+
+const proxies = new BlockList();
+proxies.addSubnet("10.0.0.0", 8, "ipv4");
+proxies.addSubnet("fd00::", 8, "ipv6");
+
+describe("where a request came from", () => {
+  it.each([
+    ["198.51.100.7", "203.0.113.9", "198.51.100.7", "a stranger's header is not believed"],
+    ["10.0.0.1", "203.0.113.9", "203.0.113.9", "a trusted proxy's is"],
+    ["::ffff:10.0.0.1", "203.0.113.9, 10.0.0.2", "203.0.113.9", "through two proxies"],
+    ["10.0.0.1", "1.1.1.1, 203.0.113.9", "203.0.113.9", "what a client put in front is not believed"],
+    ["10.0.0.1", "nonsense", "10.0.0.1", "what is no address is not one"],
+    ["fd00::1", "2001:db8::5", "2001:db8::5", "IPv6"],
+  ])("%s with %s is %s: %s", (socket, header, expected) => {
+    expect(clientAddress(socket, header, proxies)).toBe(expected);
+  });
+});
+
+describe("I1: same origin", () => {
+  const url = "https://approve.example.com";
+  it.each([
+    [{ "sec-fetch-site": "same-origin" }, true],
+    [{ "sec-fetch-site": "same-origin", origin: "null" }, true],
+    [{ origin: url }, true],
+    [{}, false],
+    [{ origin: "null" }, false],
+    [{ origin: "https://approve.example.com.evil.example" }, false],
+    [{ origin: "http://approve.example.com" }, false],
+    [{ "sec-fetch-site": "same-site", origin: url }, false],
+    [{ "sec-fetch-site": "cross-site", origin: url }, false],
+    [{ "sec-fetch-site": "none", origin: url }, false],
+    [{ "sec-fetch-site": "" }, false],
+  ])("%j → %s", (headers, expected) => {
+    expect(isSameOrigin(new Headers(headers as Record<string, string>), url)).toBe(expected);
+  });
+});
