@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { RegisteredKey } from "../clients/cache";
 import { Problem } from "../problem";
 import type { Service } from "../process";
+import { isSecret, parseBearerKey } from "./token";
 
 export const scopes = ["approvals:create", "approvals:read", "approvals:consume"] as const;
 export type Scope = (typeof scopes)[number];
@@ -11,12 +11,10 @@ export type Scope = (typeof scopes)[number];
  * for an unknown one. Errors: `unauthorized`, `missing_scope`.
  */
 export async function authenticateKey(service: Service, headers: Headers, scope: Scope): Promise<RegisteredKey> {
-  const presented = /^Bearer csk_([0-9A-Za-z]{12})_([A-Za-z0-9_-]{43})$/.exec(headers.get("authorization") ?? "");
-  const [, keyId, secret] = presented ?? [];
-  if (!keyId || !secret) throw new Problem("unauthorized");
-  const key = await service.clients.byKeyId(keyId);
-  const hash = createHash("sha256").update(secret).digest();
-  const isHeld = timingSafeEqual(hash, key?.secretHash ?? new Uint8Array(32));
+  const presented = parseBearerKey(headers.get("authorization"));
+  if (!presented) throw new Problem("unauthorized");
+  const key = await service.clients.byKeyId(presented.keyId);
+  const isHeld = isSecret(presented.secret, key?.secretHash);
   if (!key || !isHeld || key.isRevoked || key.client.isDisabled) throw new Problem("unauthorized");
   if (!key.scopes.includes(scope))
     throw new Problem("missing_scope", { detail: `This needs a key with the scope ${scope}.` });

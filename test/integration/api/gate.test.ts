@@ -32,7 +32,8 @@ const { action } = mintBody({ iss: "", sub: "" });
 
 async function statusOf(id: string) {
   const response = await client.api("GET", `/approvals/${id}`);
-  return { http: response.status, ...((await response.json()) as Record<string, unknown>) };
+  const body = (await response.json()) as Record<"status" | "next" | "decision" | "note" | "reason" | "receipt", unknown>;
+  return { http: response.status, ...body };
 }
 
 async function consume(id: string, change: Record<string, unknown> = {}) {

@@ -55,8 +55,8 @@ describe("waiting for a decision", () => {
     const { id } = await mintApproval(client, ada);
     const answer = wait(id, 4);
     await parked(t, 1);
-    await decideAs(second.service, session, id, "decline");
-    expect(await answer).toMatchObject({ status: "declined", next: "stop" });
+    await decideAs(second.service, session, id, "cancel");
+    expect(await answer).toMatchObject({ status: "cancelled", next: "stop" });
     await second.stop();
   });
 

@@ -61,3 +61,8 @@ export async function sendRound(round: RawRound): Promise<RawAnswer> {
   const messages = lines.map((line) => JSON.parse(line) as Omit<RawAnswer, "status" | "before"> & { method?: string });
   return { status: response.status, ...messages.at(-1), before: messages.slice(0, -1).map(({ method }) => method) };
 }
+
+/** The first round, and the approval id that it came with. */
+export async function askRound(round: RawRound): Promise<string> {
+  return String((await sendRound(round)).result?.["requestState"]);
+}

@@ -3,8 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { callerFromAuthInfo, createGate, type Gate, type GateOptions } from "@countersign/mcp";
 import { toNodeHandler } from "@modelcontextprotocol/node";
-import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
-import type { FakeService } from "./fake-service";
+import { type CallToolResult, createMcpHandler, McpServer, type ServerContext } from "@modelcontextprotocol/server";
+import { onTestFinished } from "vitest";
+import { z } from "zod";
+import { type FakeService, startFakeService } from "./fake-service";
 
 export type SmallServerOptions = {
   service: FakeService;
@@ -46,4 +48,27 @@ export async function startSmallServer(options: SmallServerOptions): Promise<{ u
       await new Promise((resolve) => http.close(resolve));
     },
   };
+}
+
+export type Args = { list: string[]; note?: string | undefined };
+
+type SmallStageOptions = Partial<SmallServerOptions> & {
+  presentation?: (args: Args) => { title: string };
+  preconditions?: (args: Args, ctx: ServerContext) => Promise<Record<string, unknown>>;
+};
+
+/** A small server with one guarded tool, `do_it`, beside the service's stand-in; both are closed after the test. */
+export async function setSmallStage(handler: (args: Args) => CallToolResult, options: SmallStageOptions = {}) {
+  const service = await startFakeService();
+  onTestFinished(service.close);
+  const inputSchema = z.object({ list: z.array(z.string()), note: z.string().optional() });
+  const { presentation = () => ({ title: "Do it" }), preconditions = async () => ({}) } = options;
+  const addTools = (server: McpServer, gate: Gate) => {
+    const spec = { server, tool: "do_it", presentation, preconditions };
+    server.registerTool("do_it", { inputSchema }, gate.guard(spec, handler));
+  };
+  const server = await startSmallServer({ service, addTools, ...options });
+  onTestFinished(server.close);
+  const call = { url: server.url, tool: "do_it", args: { list: ["b", "a"] } as Record<string, unknown> };
+  return { service, call };
 }

@@ -1,0 +1,32 @@
+import { hash, verify } from "@node-rs/argon2";
+import { withHashSlot } from "./gate";
+
+// Argon2id (the package's default algorithm) with the contract's figures: 19 MiB, two passes, one lane (RFC 9106).
+const costs = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+
+/** Characters (code points) that a password must and may have. */
+export const passwordMin = 12;
+export const passwordMax = 200;
+
+/** Hashes a password. Errors: `RangeError` naming the bound for one that is too short or too long; `unavailable`. */
+export async function hashPassword(password: string): Promise<string> {
+  const prepared = prepare(password);
+  const length = [...prepared].length;
+  if (length < passwordMin || length > passwordMax)
+    throw new RangeError(`A password has ${passwordMin} to ${passwordMax} characters.`);
+  return withHashSlot(() => hash(prepared, costs));
+}
+
+/** Whether `password` is that of `stored`. Without `stored` it takes the same work and is false, so that unknown users are not told apart. */
+export async function verifyPassword(stored: string | null | undefined, password: string): Promise<boolean> {
+  const prepared = prepare(password);
+  if ([...prepared].length > passwordMax) return false;
+  const isSame = await withHashSlot(() => verify(stored ?? unusable, prepared));
+  return isSame && stored !== null && stored !== undefined;
+}
+
+/** OpaqueString of RFC 8265: the same password typed on two keyboards is the same text. */
+const prepare = (password: string) => password.normalize("NFC");
+
+/** A hash of random bytes that nobody kept, with the same costs. */
+const unusable = "$argon2id$v=19$m=19456,t=2,p=1$Y291bnRlcnNpZ24tbm9ib2R5$3VbYyWZ0o4l7nqfH4vS0m9mGvQw2m0y0Zk0gJx7Qm3E";

@@ -1,0 +1,100 @@
+import path from "node:path";
+import type pg from "pg";
+import { migrate } from "@/prisma/migrate";
+import { createClientCache } from "../clients/cache";
+import type { Config } from "../config";
+import { createPool } from "../database/pool";
+import { createPrisma } from "../database/prisma";
+import { startEmbedded } from "../embedded/start";
+import { createKeyRing } from "../keys/key-ring";
+import { createLogger, type Logger } from "../log";
+import type { Service } from "../process";
+import { deriveSecrets } from "../secrets/derive";
+import { loadSecret } from "../secrets/load";
+import { createWaitHub } from "../waits/hub";
+import { listen, notifyChannel } from "../waits/listen";
+import { ensureFirstKey } from "./first-key";
+import { ensureIssuer } from "./issuer";
+
+export type StartOptions = {
+  /** Apply pending migrations first. */
+  migrate?: boolean;
+  /** Open the connection that wakes parked waits. */
+  listen?: boolean;
+  log?: Logger;
+};
+
+/**
+ * Puts a service together: secret, database (embedded where none is configured), migrations, issuer, first signing key, pool. `stop`
+ * gives everything back, the embedded database last. Throws where the database cannot be reached, was written by a newer version, or
+ * does not belong to this secret.
+ */
+export async function startService(
+  config: Config,
+  options: StartOptions = {},
+): Promise<{ service: Service; stop(): Promise<void> }> {
+  const log = options.log ?? createLogger(config);
+  const secrets = deriveSecrets(await loadSecret(config));
+  const database = await openDatabase(config, log);
+  const pool = createPool({ connectionString: database.url, max: config.databasePoolMax, log });
+  const prisma = createPrisma(pool);
+  const close = async () => {
+    await prisma.$disconnect();
+    await pool.end();
+    await database.stop();
+  };
+  try {
+    if (options.migrate) await migrate(pool);
+    const issuer = await ensureIssuer(pool, secrets, config.url);
+    await ensureFirstKey(pool, secrets);
+    const keys = createKeyRing({ prisma, secrets, log });
+    await keys.refresh();
+    const hub = createWaitHub({
+      log,
+      readVersions: (ids) => readVersions(pool, ids),
+      publish: (id) => publish(pool, id),
+    });
+    const listening = options.listen ? listen({ connectionString: database.url, hub, log }) : undefined;
+    const service: Service = {
+      config,
+      issuer,
+      secrets,
+      pool,
+      prisma,
+      keys,
+      hub,
+      log,
+      clients: createClientCache(prisma),
+    };
+    return {
+      service,
+      stop: async () => {
+        await listening?.stop();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openDatabase(config: Config, log: Logger): Promise<{ url: string; stop(): Promise<void> }> {
+  if (config.databaseUrl) return { url: config.databaseUrl, stop: async () => {} };
+  return startEmbedded({
+    dataDir: path.resolve(config.dataDir),
+    log: { info: (o, m) => log.info(o, m), warn: (o, m) => log.warn(o, m) },
+  });
+}
+
+async function readVersions(pool: pg.Pool, ids: string[]): Promise<Map<string, number>> {
+  const { rows } = await pool.query<{ id: string; version: number }>(
+    `SELECT "id", "version" FROM "approval" WHERE "id" = ANY($1)`,
+    [ids],
+  );
+  return new Map(rows.map((row) => [row.id, row.version]));
+}
+
+async function publish(pool: pg.Pool, id: string): Promise<void> {
+  await pool.query("SELECT pg_notify($1, $2)", [notifyChannel, id]);
+}

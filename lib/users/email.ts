@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { Problem } from "../problem";
+
+const schema = z
+  .email()
+  .max(254)
+  .regex(/^[\x21-\x7e]+$/);
+
+/** The one form of an e-mail address: trimmed, lower case, ASCII. Errors: `invalid_request`. */
+export function normalEmail(text: string): string {
+  const email = schema.safeParse(text.trim().toLowerCase());
+  if (!email.success)
+    throw new Problem("invalid_request", {
+      errors: [{ pointer: "/email", message: "must be an e-mail address in ASCII" }],
+    });
+  return email.data;
+}
