@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Service } from "../process";
 import { absoluteSeconds, type SessionClaims, sessionCookieName, sessionCookieOptions } from "./session";
 
-const claimsSchema = z.object({
+export const claimsSchema = z.object({
   sid: z.string().min(1),
   userId: z.string().min(1),
   iss: z.string().min(1),

@@ -8,8 +8,8 @@ export type Identity = { iss: string; sub: string };
 /** Whose request runs, from the verified access token of the MCP call; `clientId` is the OAuth client of that token. */
 export type Caller = Identity & { clientId?: string };
 
-/** A text, or one per language. */
-export type LocalText = string | { readonly [locale: string]: string };
+/** A text, or one for each language of the page. */
+export type LocalText = string | { readonly en: string; readonly ja: string };
 
 /** How the action is explained to the person; written by the MCP server's author, never by the model (but `modelNote`). */
 export type Presentation = {
@@ -24,11 +24,11 @@ export type Presentation = {
   /** What decides, risky rows first; at most 20. */
   details?: readonly { label: LocalText; value: LocalText; risk?: boolean }[];
   /** What the model claimed beside what is so; any mismatch is refused with `check_mismatch`. */
-  checks?: readonly { label: LocalText; claimed: Scalar; actual: Scalar }[];
+  checks?: readonly { label: LocalText; claimed: Scalar | null; actual: Scalar | null }[];
   /** Text that the model wrote: shown apart, as unchecked. */
   modelNote?: string;
   /** Language of the prompt in the MCP client; the page follows the browser. */
-  locale?: string;
+  locale?: "en" | "ja";
   /** `false`: the title is erased with the arguments. */
   retainTitle?: boolean;
 };
@@ -56,7 +56,7 @@ export type MintRequest = {
   actBySeconds?: number;
   preconditions?: Readonly<Record<string, unknown>>;
   reuse?: "live";
-  mcpClient?: { name: string; version: string };
+  mcpClient?: { name: string; version?: string };
   metadata?: Readonly<Record<string, Scalar>>;
 };
 
@@ -86,16 +86,17 @@ export const mintAnswerSchema = z.looseObject({
   createdAt: z.string(),
   expiresAt: z.string(),
   actionDigest: z.string(),
-  salt: z.string(),
+  /** Absent once the arguments were erased, like the two below. */
+  salt: z.string().optional(),
   url: z.string(),
   matchCode: z.string().optional(),
-  effectiveRequirements: z.looseObject({}),
+  effectiveRequirements: z.looseObject({}).optional(),
   elicitation: z.looseObject({
     mode: z.literal("url"),
     url: z.url({ protocol: /^https?$/ }),
-    message: z.string().max(500),
+    message: z.string(),
   }),
-  record: z.string(),
+  record: z.string().optional(),
 });
 
 /** Where an approval stands. `next` is the one field that tells what to do. */
@@ -104,6 +105,7 @@ export const statusAnswerSchema = z.looseObject({
   status: statusSchema,
   next: nextSchema,
   decision: z.enum(["accept", "decline", "cancel"]).optional(),
+  reason: z.string().optional(),
   decidedAt: z.string().optional(),
   note: z.string().optional(),
   actBy: z.string().optional(),

@@ -24,7 +24,8 @@ export async function ask(call: GuardedCall): Promise<MintAnswer & { reused: boo
     { signal: ctx.mcpReq.signal },
   );
   parts.emit({ type: "asked", tool: action.tool, approvalId: minted.id, reused: minted.reused });
-  if (minted.actionDigest !== actionDigest({ ...action, salt: minted.salt })) {
+  const { salt } = minted;
+  if (salt === undefined || minted.actionDigest !== actionDigest({ ...action, salt })) {
     await withdraw(call, minted.id, "aborted");
     throw new NotRun("unverifiable", { approvalId: minted.id });
   }

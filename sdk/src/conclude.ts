@@ -98,9 +98,9 @@ async function verifiedAccept(
   throw new NotRun("unverifiable", { approvalId, detail: verdict.ok ? "wrong_caller" : verdict.reason });
 }
 
-/** Why it ended, as far as a genuine receipt tells. */
+/** Why it ended, as far as the service or a genuine receipt tells. */
 async function reasonOf(call: GuardedCall, answer: StatusAnswer): Promise<string | undefined> {
-  if (answer.receipt === undefined) return undefined;
+  if (answer.reason !== undefined || answer.receipt === undefined) return answer.reason;
   const verdict = await call.parts.identity.verify(answer.receipt, { approvalId: answer.id });
   return verdict.ok ? verdict.claims.reason : undefined;
 }

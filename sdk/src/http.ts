@@ -25,8 +25,8 @@ const problemSchema = z.looseObject({
 });
 
 /**
- * Sends one JSON request and gives the JSON of a 2xx answer (`undefined` for an empty one); never follows a redirect, which would carry the API key
- * elsewhere. Repeats after a network fault or 502, 503, 504 as often as `attempts` allows.
+ * Sends one JSON request and gives the JSON of a 2xx answer, `undefined` for an empty one. Never follows a redirect, which would
+ * carry the API key elsewhere. Repeats after a network fault or 502, 503, 504 as often as `attempts` allows.
  * @throws CountersignError with the problem's code, `unreachable`, `unexpected_answer` or `aborted`
  */
 export async function sendJson(fetch: Fetch, call: HttpCall): Promise<{ status: number; json: unknown }> {

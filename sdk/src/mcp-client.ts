@@ -12,7 +12,7 @@ export type McpClientView = {
   era: "rounds" | "push";
   elicitation: "url" | "form" | "none";
   /** Self-reported; shown as such and trusted for nothing (S34). */
-  name?: { name: string; version: string };
+  name?: { name: string; version?: string };
 };
 
 const FIRST_URL_REVISION = "2025-11-25";
@@ -27,7 +27,7 @@ const shortText = z.string().transform((text) =>
     .slice(0, 100)
     .join(""),
 );
-const nameSchema = z.object({ name: shortText, version: shortText });
+const nameSchema = z.object({ name: shortText, version: shortText.optional() });
 
 /**
  * Reads what the MCP client declared: per request since 2026-07-28, once per session before. An empty `elicitation` object
@@ -40,11 +40,11 @@ export function viewMcpClient(server: McpServer, ctx: ServerContext): McpClientV
   const envelope: Readonly<Record<string, unknown>> = ctx.mcpReq.envelope ?? {};
   const capabilities = isModern ? envelope[CLIENT_CAPABILITIES_META_KEY] : server.server.getClientCapabilities();
   const info = isModern ? envelope[CLIENT_INFO_META_KEY] : server.server.getClientVersion();
-  const name = nameSchema.safeParse(info).data;
+  const { name, version } = nameSchema.safeParse(info).data ?? {};
   return {
     era: isModern ? "rounds" : "push",
     elicitation: elicitationOf(capabilities, revision),
-    ...(name === undefined ? {} : { name }),
+    ...(name ? { name: { name, ...(version ? { version } : {}) } } : {}),
   };
 }
 

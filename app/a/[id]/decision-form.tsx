@@ -1,0 +1,119 @@
+import { getTranslations } from "next-intl/server";
+import { noteMaxCharacters } from "@/lib/approvals/decision-form";
+import type { Opened } from "@/lib/approvals/open";
+import type { Service } from "@/lib/process";
+import type { RecordClaims } from "@/lib/records/claims";
+import { csrfToken } from "@/lib/sessions/csrf";
+import type { PersonSession } from "@/lib/sessions/session";
+import { stampOf, viewDigestOf } from "@/lib/views/stamp";
+import type { View } from "@/lib/views/view";
+import { TimeLeft } from "./time-left";
+
+type Props = {
+  service: Service;
+  session: PersonSession;
+  opened: Opened;
+  record: RecordClaims;
+  view: View;
+  note: string;
+};
+
+/** The end of the page: a person who reaches the buttons has passed the whole action. */
+export async function DecisionForm({ service, session, opened, record, view, note }: Props) {
+  const t = await getTranslations("approval");
+  const { approval, now } = opened;
+  return (
+    <form className="card mt-6" method="post" action={`/a/${approval.id}/decision`}>
+      <div className="space-y-4 p-4 sm:p-5">
+        <Bindings service={service} session={session} opened={opened} view={view} />
+        {/* What Enter in a field presses: it decides nothing. */}
+        <button className="sr-only" type="submit" tabIndex={-1} aria-hidden="true" formNoValidate>
+          {t("choose")}
+        </button>
+        <TimeLeft now={now} expiresAt={approval.expiresAt} />
+        {record.requirements.matchCode ? (
+          <label className="flex items-center justify-between gap-4">
+            <span>
+              {t("code")}
+              <span className="label block">{t("codeHint")}</span>
+            </span>
+            <input
+              className="input max-w-28 text-center text-2xl tracking-[0.3em]"
+              name="code"
+              inputMode="numeric"
+              autoComplete="off"
+              maxLength={4}
+              aria-label={t("code")}
+            />
+          </label>
+        ) : (
+          <label className="flex min-h-11 items-center gap-3">
+            <input className="accent-accent size-6 shrink-0" type="checkbox" name="read" value="yes" required />
+            <span>{t("read")}</span>
+          </label>
+        )}
+        <label className="block">
+          <span className="label">{t("note")}</span>
+          <textarea className="input mt-1" name="note" rows={2} maxLength={noteMaxCharacters} defaultValue={note} />
+          <span className="label block">{t("noteHint")}</span>
+        </label>
+        <div className="grid grid-cols-2 gap-3">
+          <button className="button" type="submit" name="decision" value="decline" formNoValidate>
+            {t("decline")}
+          </button>
+          <button className="button button-accent" type="submit" name="decision" value="accept">
+            {t("approve")}
+          </button>
+        </div>
+        <div className="flex flex-wrap justify-between gap-x-6 text-sm">
+          <div>
+            <button
+              className="button-plain"
+              type="submit"
+              name="decision"
+              value="cancel"
+              formNoValidate
+              aria-describedby="close-hint"
+            >
+              {t("close")}
+            </button>
+            <span className="label block max-w-60" id="close-hint">
+              {t("closeHint")}
+            </span>
+          </div>
+          <a className="button-plain" href={`/a/${approval.id}/not-requested`}>
+            {t("notRequested")}
+          </a>
+        </div>
+      </div>
+    </form>
+  );
+}
+
+type BindingProps = { service: Service; session: PersonSession; opened: Opened; view: View };
+
+/** What binds the form to this session, this approval and this very view (I1, I3). */
+export function Bindings({ service, session, opened, view }: BindingProps) {
+  const { approval, now } = opened;
+  const renderedAt = now.getTime();
+  const stamp = stampOf(service.secrets, {
+    approvalId: approval.id,
+    sid: session.sid,
+    viewDigest: viewDigestOf(view),
+    locale: view.locale,
+    renderedAt,
+  });
+  const fields = {
+    csrf: csrfToken(service.secrets, { sid: session.sid, purpose: "decide", target: approval.id }),
+    stamp,
+    locale: view.locale,
+    renderedAt: String(renderedAt),
+  };
+  return (
+    <>
+      {Object.entries(fields).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+import { notFound, redirect } from "next/navigation";
+import { getLocale, getTranslations } from "next-intl/server";
+import { statusAt } from "@/lib/approvals/approval";
+import { openForPerson } from "@/lib/approvals/open";
+import { getService } from "@/lib/process";
+import { buildView } from "@/lib/views/build";
+import { PageFrame } from "../../../page-frame";
+import { requireSession } from "../../../session";
+import { Bindings } from "../decision-form";
+import { Shown } from "../shown";
+
+type Props = { params: Promise<{ id: string }> };
+
+/** Asks once more, since it ends everything this client has open with this person. */
+export default async function NotRequestedPage({ params }: Props) {
+  const { id } = await params;
+  const service = getService();
+  const session = await requireSession(`/a/${id}`);
+  const opened = await openForPerson(service, session, id);
+  if (!opened) notFound();
+  if (!opened.record || statusAt(opened.approval, opened.now) !== "pending") redirect(`/a/${id}`);
+  const t = await getTranslations("notRequested");
+  const view = buildView(opened.record, (await getLocale()) === "ja" ? "ja" : "en");
+  return (
+    <PageFrame path={`/a/${id}/not-requested`} email={session.email}>
+      <h1 className="mt-4 text-2xl font-bold">{t("title")}</h1>
+      <p className="mt-3 text-lg">
+        <Shown text={view.title} />
+      </p>
+      <ul className="mt-4 list-disc space-y-2 pl-5">
+        <li>{t("declines")}</li>
+        <li>
+          {t.rich("withdraws", {
+            client: () => (
+              <strong>
+                <Shown text={view.clientName} />
+              </strong>
+            ),
+          })}
+        </li>
+        <li>{t("freezes")}</li>
+      </ul>
+      <form className="mt-6 grid gap-3 sm:grid-cols-2" method="post" action={`/a/${id}/decision`}>
+        <Bindings service={service} session={session} opened={opened} view={view} />
+        <button className="button border-danger text-danger" type="submit" name="decision" value="not_requested">
+          {t("confirm")}
+        </button>
+        <a className="button" href={`/a/${id}`}>
+          {t("back")}
+        </a>
+      </form>
+    </PageFrame>
+  );
+}

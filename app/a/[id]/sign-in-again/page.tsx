@@ -1,0 +1,66 @@
+import { headers } from "next/headers";
+import { notFound, redirect } from "next/navigation";
+import { getTranslations } from "next-intl/server";
+import { statusAt } from "@/lib/approvals/approval";
+import { openForPerson } from "@/lib/approvals/open";
+import { getService } from "@/lib/process";
+import { readFlash } from "@/lib/requests/flash";
+import { csrfToken } from "@/lib/sessions/csrf";
+import { isFresh } from "@/lib/sessions/step-up";
+import { PageFrame } from "../../../page-frame";
+import { requireSession } from "../../../session";
+
+type Props = { params: Promise<{ id: string }> };
+
+/** The step-up page: the same account proves anew that its person is there. */
+export default async function SignInAgainPage({ params }: Props) {
+  const { id } = await params;
+  const service = getService();
+  const session = await requireSession(`/a/${id}`);
+  const opened = await openForPerson(service, session, id);
+  if (!opened) notFound();
+  const { approval, now, record } = opened;
+  const maxAge = record?.requirements.maxAuthAgeSeconds;
+  if (statusAt(approval, now) !== "pending" || maxAge === undefined || isFresh(session, maxAge, id, now))
+    redirect(`/a/${id}`);
+  const t = await getTranslations("stepUp");
+  const flash = await readFlash(service, await headers(), { sid: session.sid, target: id });
+  return (
+    <PageFrame path={`/a/${id}/sign-in-again`} email={session.email}>
+      <div className="mx-auto mt-6 max-w-md">
+        <h1 className="text-2xl font-bold">{t("title")}</h1>
+        <p className="text-muted mt-1">
+          {maxAge === 0 ? t("whyNow") : t("why", { minutes: Math.max(1, Math.floor(maxAge / 60)) })}
+        </p>
+        {flash?.notice === "wrong_password" ? (
+          <p className="notice mt-4" role="alert">
+            {t("wrong")}
+          </p>
+        ) : null}
+        <form className="card mt-5" method="post" action={`/a/${id}/sign-in-again/submit`}>
+          <div className="space-y-4 p-5">
+            <input
+              type="hidden"
+              name="csrf"
+              value={csrfToken(service.secrets, { sid: session.sid, purpose: "step_up", target: id })}
+            />
+            <label className="block">
+              <span className="label">{t("email")}</span>
+              <input className="input mt-1" type="email" autoComplete="username" value={session.email} readOnly />
+            </label>
+            <label className="block">
+              <span className="label">{t("password")}</span>
+              <input className="input mt-1" type="password" name="password" autoComplete="current-password" required />
+            </label>
+            <button className="button button-accent w-full" type="submit">
+              {t("submit")}
+            </button>
+          </div>
+        </form>
+        <a className="button-plain mt-3" href={`/signout?callbackUrl=/a/${id}`}>
+          {t("notYou")}
+        </a>
+      </div>
+    </PageFrame>
+  );
+}

@@ -1,0 +1,73 @@
+import { getFormatter, getLocale, getTranslations } from "next-intl/server";
+import { type InboxItem, readInbox } from "@/lib/approvals/inbox";
+import { getService } from "@/lib/process";
+import { inspectText } from "@/lib/text/inspect";
+import { textWarnings } from "@/lib/text/warnings";
+import { Shown } from "../a/[id]/shown";
+import { PageFrame } from "../page-frame";
+import { requireSession } from "../session";
+
+type Props = { searchParams: Promise<{ cursor?: string | string[] }> };
+
+/** What waits for this person, then what came of the rest. */
+export default async function InboxPage({ searchParams }: Props) {
+  const service = getService();
+  const session = await requireSession("/inbox");
+  const { cursor } = await searchParams;
+  const t = await getTranslations("inbox");
+  const locale = (await getLocale()) === "ja" ? "ja" : "en";
+  const inbox = await readInbox(service, session, locale, typeof cursor === "string" ? cursor : undefined);
+  return (
+    <PageFrame path="/inbox" email={session.email} nav={{ isAuditor: session.roles.includes("auditor") }}>
+      <h1 className="text-2xl font-bold">{t("title")}</h1>
+      {inbox.pending.length === 0 ? (
+        <p className="card row text-muted mt-4">{t("nothing")}</p>
+      ) : (
+        <ul className="card mt-4">
+          {inbox.pending.map((item) => (
+            <Item key={item.id} item={item} now={inbox.now} />
+          ))}
+        </ul>
+      )}
+      {inbox.recent.length > 0 ? (
+        <>
+          <h2 className="heading mt-8 mb-2">{t("recent")}</h2>
+          <ul className="card">
+            {inbox.recent.map((item) => (
+              <Item key={item.id} item={item} now={inbox.now} />
+            ))}
+          </ul>
+        </>
+      ) : null}
+      {inbox.nextCursor ? (
+        <a className="button-plain mt-3" href={`/inbox?cursor=${encodeURIComponent(inbox.nextCursor)}`}>
+          {t("older")}
+        </a>
+      ) : null}
+    </PageFrame>
+  );
+}
+
+async function Item({ item, now }: { item: InboxItem; now: Date }) {
+  const t = await getTranslations("inbox");
+  const format = await getFormatter();
+  const isPending = item.status === "pending";
+  const minutes = Math.max(1, Math.ceil((item.expiresAt.getTime() - now.getTime()) / 60_000));
+  return (
+    <li>
+      <a className="row hover:bg-note block" href={`/a/${item.id}`}>
+        <span className={isPending ? "block text-lg font-bold" : "block"}>
+          <Shown text={{ spans: inspectText(item.title, { multiline: false }), warnings: textWarnings(item.title) }} />
+        </span>
+        <span className="text-muted flex flex-wrap justify-between gap-x-4 text-sm">
+          <bdi>{item.clientName}</bdi>
+          <span>
+            {isPending
+              ? t("left", { minutes })
+              : `${t(`status.${item.isRun ? "run" : item.status}`)} · ${format.dateTime(item.createdAt, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })} UTC`}
+          </span>
+        </span>
+      </a>
+    </li>
+  );
+}

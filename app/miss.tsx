@@ -1,0 +1,26 @@
+import { headers } from "next/headers";
+import { getTranslations } from "next-intl/server";
+import { getService } from "@/lib/process";
+import { readSession } from "@/lib/sessions/read";
+import { PageFrame } from "./page-frame";
+
+/** The one page for everything that is not there for this person: unknown, malformed and somebody else's look alike (I2). */
+export async function Miss() {
+  const t = await getTranslations("miss");
+  const session = await readSession(getService(), await headers());
+  return (
+    <PageFrame path="/inbox" {...(session ? { email: session.email } : {})}>
+      <div className="mx-auto mt-10 max-w-md text-center">
+        <h1 className="text-2xl font-bold">
+          {session
+            ? t.rich("title", { email: () => <bdi className="break-words">{session.email}</bdi> })
+            : t("titleSignedOut")}
+        </h1>
+        <p className="text-muted mt-3">{t("hint")}</p>
+        <a className="button mt-6" href={session ? "/signout" : "/signin"}>
+          {session ? t("switch") : t("signIn")}
+        </a>
+      </div>
+    </PageFrame>
+  );
+}

@@ -1,0 +1,5 @@
+import { Miss } from "./miss";
+
+export default function NotFound() {
+  return <Miss />;
+}

@@ -1,0 +1,36 @@
+import { cookies, headers } from "next/headers";
+import { redirect } from "next/navigation";
+import { getTranslations } from "next-intl/server";
+import { getService } from "@/lib/process";
+import { samePath } from "@/lib/requests/same-path";
+import { readSession } from "@/lib/sessions/read";
+import { PageFrame } from "../page-frame";
+
+type Search = { searchParams: Promise<{ callbackUrl?: string | string[] }> };
+
+export default async function SignOut({ searchParams }: Search) {
+  const session = await readSession(getService(), await headers());
+  const { callbackUrl } = await searchParams;
+  const to = samePath(typeof callbackUrl === "string" ? callbackUrl : undefined);
+  if (!session) redirect(`/signin?callbackUrl=${encodeURIComponent(to)}`);
+  const t = await getTranslations("signout");
+  const prefix = getService().config.url.startsWith("https:") ? "__Host-" : "";
+  const csrfToken = (await cookies()).get(`${prefix}next-auth.csrf-token`)?.value.split("|")[0] ?? "";
+  return (
+    <PageFrame path="/signout" email={session.email}>
+      <div className="mx-auto mt-6 max-w-md">
+        <h1 className="text-2xl font-bold">{t("title")}</h1>
+        <p className="text-muted mt-1">
+          <bdi>{session.email}</bdi>
+        </p>
+        <form className="mt-5" method="post" action="/api/auth/signout">
+          <input type="hidden" name="csrfToken" value={csrfToken} />
+          <input type="hidden" name="callbackUrl" value={to} />
+          <button className="button w-full" type="submit">
+            {t("submit")}
+          </button>
+        </form>
+      </div>
+    </PageFrame>
+  );
+}

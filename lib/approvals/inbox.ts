@@ -1,0 +1,98 @@
+import { openCursor, sealCursor } from "../database/cursor";
+import type { Service } from "../process";
+import { verifyRecord } from "../records/verify";
+import type { PersonSession } from "../sessions/session";
+import { isAuthenticIdentity } from "../users/identity";
+import { type Approval, type Status, type Subject, statusAt } from "./approval";
+import { type ApprovalRow, approvalFromRow } from "./from-row";
+import { inLocale } from "./message";
+import type { Locale } from "./mint-request";
+
+export type InboxItem = {
+  id: string;
+  status: Status;
+  title: string;
+  clientName: string;
+  createdAt: Date;
+  expiresAt: Date;
+  isRun: boolean;
+};
+export type Inbox = { pending: InboxItem[]; recent: InboxItem[]; nextCursor: string | undefined; now: Date };
+
+const pageSize = 20;
+
+/**
+ * What waits for this person, newest first, and what was decided or ended in the last 30 days, page by page. Includes subjects that an
+ * admin linked to them. Titles of what is pending come from the verified record; what cannot be verified is left out (I17).
+ */
+export async function readInbox(
+  service: Service,
+  session: PersonSession,
+  locale: Locale,
+  cursor?: string,
+): Promise<Inbox> {
+  const subjects = await subjectsOf(service, session);
+  const after = cursor === undefined ? undefined : openCursor(service.secrets.cursor, session.userId, cursor);
+  const values = [subjects.map((s) => s.iss), subjects.map((s) => s.sub)];
+  const pending = await service.pool.query<InboxRow>(pendingSql, values);
+  const recent = await service.pool.query<InboxRow>(recentSql, [
+    ...values,
+    after?.[0] ?? null,
+    after?.[1] ?? null,
+    pageSize + 1,
+  ]);
+  const page = recent.rows.slice(0, pageSize);
+  const last = page.at(-1);
+  const items = await Promise.all(pending.rows.map((row) => pendingItem(service, row, locale)));
+  return {
+    pending: items.filter((item) => item !== undefined),
+    recent: page.map((row) => itemFrom(approvalFromRow(row), row, row.title ?? row.tool)),
+    nextCursor:
+      recent.rows.length > pageSize && last
+        ? sealCursor(service.secrets.cursor, session.userId, [last.cursor_at, last.id])
+        : undefined,
+    now: pending.rows[0]?.now ?? recent.rows[0]?.now ?? new Date(),
+  };
+}
+
+type InboxRow = ApprovalRow & { now: Date; client_name: string; cursor_at: string };
+
+const fromSql = `
+SELECT a.*, n."now", c."name" AS "client_name", a."created_at"::text AS "cursor_at"
+FROM "approval" a JOIN "client" c ON c."id" = a."client_id" JOIN unnest($1::text[], $2::text[]) AS s("iss", "sub") ON a."subject_iss" = s."iss" AND a."subject_sub" = s."sub",
+  (SELECT clock_timestamp() AS "now") n`;
+const pendingSql = `${fromSql} WHERE a."status" = 'pending' AND a."expires_at" > n."now" ORDER BY a."created_at" DESC, a."id" DESC LIMIT 100`;
+const recentSql = `${fromSql} WHERE (a."status" <> 'pending' OR a."expires_at" <= n."now") AND a."created_at" > n."now" - INTERVAL '30 days'
+  AND ($3::timestamptz IS NULL OR (a."created_at", a."id") < ($3::timestamptz, $4::text)) ORDER BY a."created_at" DESC, a."id" DESC LIMIT $5`;
+
+async function pendingItem(service: Service, row: InboxRow, locale: Locale): Promise<InboxItem | undefined> {
+  const record = await verifyRecord(service, row.id, row.record);
+  if (!record || record.sub_id.iss !== row.subject_iss || record.sub_id.sub !== row.subject_sub) return undefined;
+  return {
+    ...itemFrom(approvalFromRow(row), row, inLocale(record.presentation.title, locale)),
+    clientName: record.client_name,
+  };
+}
+
+function itemFrom(approval: Approval, row: InboxRow, title: string): InboxItem {
+  const isRun = approval.status === "accepted" && approval.consumption.at !== null;
+  return {
+    id: approval.id,
+    status: statusAt(approval, row.now),
+    title,
+    clientName: row.client_name,
+    createdAt: approval.createdAt,
+    expiresAt: approval.expiresAt,
+    isRun,
+  };
+}
+
+async function subjectsOf(service: Service, session: PersonSession): Promise<Subject[]> {
+  const links = await service.prisma.identity.findMany({
+    where: { userId: session.userId, mayApprove: true, linkedBy: "admin" },
+  });
+  return [
+    { iss: session.iss, sub: session.sub },
+    ...links.filter((link) => isAuthenticIdentity(service.secrets, link)),
+  ];
+}

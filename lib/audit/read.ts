@@ -1,0 +1,57 @@
+import { type ReceiptVerdict, verifyReceipt } from "@countersign/mcp/receipt";
+import { type Approval, type Status, statusAt } from "../approvals/approval";
+import { isApprovalId } from "../approvals/id";
+import { readApproval } from "../approvals/store";
+import type { AuditEvent } from "../generated/prisma/client";
+import type { Service } from "../process";
+import type { PersonSession } from "../sessions/session";
+import { isAuditor } from "./list";
+import { noteAuditRead } from "./note-read";
+
+export type AuditedApproval = {
+  approval: Approval;
+  status: Status;
+  clientName: string;
+  events: AuditEvent[];
+  receipt: { text: string; verdict: ReceiptVerdict } | undefined;
+};
+
+/**
+ * The history of one approval for an auditor: its events, what stays of it, and whether its receipt is genuine. Undefined for everybody else
+ * and for what does not exist. No argument value is in it, retained or not (I9).
+ */
+export async function readAudited(
+  service: Service,
+  session: PersonSession,
+  approvalId: string,
+): Promise<AuditedApproval | undefined> {
+  if (!isAuditor(session) || !isApprovalId(approvalId)) return undefined;
+  const read = await readApproval(service.pool, approvalId);
+  if (!read) return undefined;
+  const { approval, now } = read;
+  const [client, events] = await Promise.all([
+    service.prisma.client.findUniqueOrThrow({ where: { id: approval.clientId } }),
+    service.prisma.auditEvent.findMany({ where: { approvalId }, orderBy: { seq: "asc" } }),
+  ]);
+  await noteAuditRead(service, session, approvalId);
+  return {
+    approval,
+    status: statusAt(approval, now),
+    clientName: client.name,
+    events,
+    receipt: await checked(service, approval),
+  };
+}
+
+async function checked(service: Service, approval: Approval): Promise<AuditedApproval["receipt"]> {
+  if (approval.status === "pending") return undefined;
+  const { issuer } = service;
+  const verdict = await verifyReceipt(approval.receipt, {
+    issuer,
+    audience: approval.clientId,
+    approvalId: approval.id,
+    actionDigest: approval.actionDigest,
+    keys: (kid) => service.keys.find(kid),
+  });
+  return { text: approval.receipt, verdict };
+}
