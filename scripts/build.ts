@@ -6,7 +6,7 @@ import { ensureGenerated } from "./generate";
 
 const root = path.resolve(import.meta.dirname, "..");
 
-/** Builds the pages (`.next`), the process (`dist/server.js`) and the command line (`dist/cli.js`). */
+/** Builds the pages (`.next`), and the process (`dist/server.js`). */
 export async function buildAll(): Promise<void> {
   ensureGenerated();
   const pages = spawnSync(process.execPath, [path.join(root, "node_modules/next/dist/bin/next"), "build"], {
@@ -17,7 +17,7 @@ export async function buildAll(): Promise<void> {
   if (pages.status !== 0) throw new Error("next build failed");
   await build({
     absWorkingDir: root,
-    entryPoints: { server: "server.ts", cli: "cli/main.ts", worker: "scripts/worker.ts" },
+    entryPoints: { server: "server.ts" },
     outdir: "dist",
     bundle: true,
     platform: "node",

@@ -32,7 +32,10 @@ const { action } = mintBody({ iss: "", sub: "" });
 
 async function statusOf(id: string) {
   const response = await client.api("GET", `/approvals/${id}`);
-  const body = (await response.json()) as Record<"status" | "next" | "decision" | "note" | "reason" | "receipt", unknown>;
+  const body = (await response.json()) as Record<
+    "status" | "next" | "decision" | "note" | "reason" | "receipt",
+    unknown
+  >;
   return { http: response.status, ...body };
 }
 

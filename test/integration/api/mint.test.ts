@@ -225,10 +225,8 @@ describe("asking for an approval", () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => few.api("POST", "/approvals", mintBody(ada))));
     expect(answers.map((a) => a.status).filter((status) => status === 201)).toHaveLength(3);
     const refused = answers.find((a) => a.status === 429);
-    expect([((await refused?.json()) as { code: string }).code, refused?.headers.get("retry-after")]).toEqual([
-      "too_many_pending",
-      "30",
-    ]);
+    const problem = (await refused?.json()) as { code: string } | undefined;
+    expect([problem?.code, refused?.headers.get("retry-after")]).toEqual(["too_many_pending", "30"]);
   });
 
   it("no more are minted in an hour for one person than the policy allows, whatever became of them", async () => {
@@ -401,7 +399,7 @@ describe("who may ask", () => {
     const bad = [
       undefined,
       "nonsense",
-      "csk_000000000000_" + "A".repeat(43),
+      `csk_000000000000_${"A".repeat(43)}`,
       client.apiKey.slice(0, -1) + (client.apiKey.endsWith("A") ? "B" : "A"),
     ];
     const answers = await Promise.all(

@@ -4,7 +4,7 @@ import { isLapsed, nextFor, statusAt } from "@/lib/approvals/approval";
 import { type Command, transition } from "@/lib/approvals/transitions";
 
 const t0 = new Date("2026-12-01T10:00:00.400Z");
-const after = (seconds: number) => new Date(t0.getTime() + seconds * 1000);
+const later = (seconds: number) => new Date(t0.getTime() + seconds * 1000);
 const base: ApprovalBase = {
   id: "apr_00000000000000000000000000",
   clientId: "cli_1",
@@ -20,7 +20,7 @@ const base: ApprovalBase = {
   actionTag: null,
   matchTries: 0,
   createdAt: t0,
-  expiresAt: after(300),
+  expiresAt: later(300),
   actBySeconds: 300,
   note: null,
   erasedAt: null,
@@ -32,14 +32,14 @@ const accepted: Accepted = {
   ...base,
   status: "accepted",
   decidedAt: t0,
-  actBy: after(300),
+  actBy: later(300),
   receipt: "x",
   settledAt: null,
   consumption: { at: null },
 };
 const consumed: Accepted = {
   ...accepted,
-  consumption: { at: after(5), consumerHash: new Uint8Array(32), outcome: null },
+  consumption: { at: later(5), consumerHash: new Uint8Array(32), outcome: null },
 };
 const ended = { receipt: "x", settledAt: t0 };
 const all: Record<string, Approval> = {
@@ -78,7 +78,7 @@ const picture = (now: Date) =>
 
 describe("the states of an approval", () => {
   it("I4, I5: only the drawn transitions exist while all windows are open", () => {
-    expect(picture(after(10))).toEqual({
+    expect(picture(later(10))).toEqual({
       pending: [
         "accepted+accepted",
         "declined+declined",
@@ -167,7 +167,7 @@ describe("the states of an approval", () => {
   });
 
   it("I6, I12: after the deadlines nothing is decided, consumed or withdrawn any more", () => {
-    const late = picture(after(2_000));
+    const late = picture(later(2_000));
     expect(late["pending"]).toEqual([
       "-expired",
       "-expired",
@@ -233,32 +233,32 @@ describe("the states of an approval", () => {
   it("lets a late report replace an outcome that was only derived, and nothing else", () => {
     const derived = {
       ...consumed,
-      settledAt: after(905),
+      settledAt: later(905),
       consumption: {
         ...consumed.consumption,
-        at: after(5),
+        at: later(5),
         consumerHash: new Uint8Array(32),
-        outcome: { value: "unknown", at: after(905), code: null, isDerived: true },
+        outcome: { value: "unknown", at: later(905), code: null, isDerived: true },
       },
     } as Accepted;
-    const late = transition(derived, { kind: "report", outcome: "failed", code: "timeout" }, after(1_000));
+    const late = transition(derived, { kind: "report", outcome: "failed", code: "timeout" }, later(1_000));
     expect(late).toMatchObject({
       ok: true,
-      next: { settledAt: after(905), consumption: { outcome: { value: "failed", code: "timeout", isDerived: false } } },
+      next: { settledAt: later(905), consumption: { outcome: { value: "failed", code: "timeout", isDerived: false } } },
     });
     if (!late.ok) throw new Error("the late report was refused");
-    expect(transition(late.next, { kind: "report", outcome: "succeeded" }, after(1_001))).toEqual({
+    expect(transition(late.next, { kind: "report", outcome: "succeeded" }, later(1_001))).toEqual({
       ok: false,
       reason: "outcome_already_reported",
     });
-    expect(transition(derived, { kind: "report", outcome: "unknown" }, after(1_001))).toEqual({
+    expect(transition(derived, { kind: "report", outcome: "unknown" }, later(1_001))).toEqual({
       ok: false,
       reason: "outcome_already_reported",
     });
   });
 
   it("tells a caller in one word what to do next", () => {
-    expect(Object.entries(all).map(([name, approval]) => [name, nextFor(approval, after(10))])).toEqual([
+    expect(Object.entries(all).map(([name, approval]) => [name, nextFor(approval, later(10))])).toEqual([
       ["pending", "wait"],
       ["accepted", "run"],
       ["consumed", "done"],
@@ -268,10 +268,10 @@ describe("the states of an approval", () => {
       ["withdrawn", "stop"],
     ]);
     expect([
-      nextFor(pending, after(300)),
-      statusAt(pending, after(300)),
-      nextFor(accepted, after(300)),
-      isLapsed(accepted, after(300)),
+      nextFor(pending, later(300)),
+      statusAt(pending, later(300)),
+      nextFor(accepted, later(300)),
+      isLapsed(accepted, later(300)),
     ]).toEqual(["stop", "expired", "stop", true]);
   });
 });
