@@ -5,6 +5,7 @@ import { createMachineApp, isMachinePath } from "@/app/api/machine";
 import { ConfigError, parseConfig } from "@/lib/config";
 import { setService } from "@/lib/process";
 import { trustForwarded } from "@/lib/requests/forwarded";
+import { withPageStatus } from "@/lib/requests/page-status";
 import { startService } from "@/lib/service/start";
 import { sessionSecret } from "@/lib/sessions/cookie";
 import { startWorker } from "@/lib/worker/run";
@@ -28,7 +29,9 @@ async function main(): Promise<void> {
   const server = createServer((request, response) => {
     trustForwarded(request, config.trustedProxies);
     const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
-    const answered = isMachinePath(path) ? answerMachine(request, response) : answerPage(request, response);
+    const answered = isMachinePath(path)
+      ? answerMachine(request, response)
+      : withPageStatus(response, () => answerPage(request, response));
     Promise.resolve(answered).catch((error: Error) => {
       service.log.error({ reason: error.message, stack: error.stack }, "a request failed");
       if (!response.headersSent) response.writeHead(500).end();

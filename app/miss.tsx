@@ -1,11 +1,13 @@
 import { headers } from "next/headers";
 import { getTranslations } from "next-intl/server";
 import { getService } from "@/lib/process";
+import { setPageStatus } from "@/lib/requests/page-status";
 import { readSession } from "@/lib/sessions/read";
 import { PageFrame } from "./page-frame";
 
 /** The one page for everything that is not there for this person: unknown, malformed and somebody else's look alike (I2). */
 export async function Miss() {
+  setPageStatus(404);
   const t = await getTranslations("miss");
   const session = await readSession(getService(), await headers());
   return (

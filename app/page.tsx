@@ -1,5 +1,5 @@
-import { redirect } from "next/navigation";
+import { goTo } from "./go-to";
 
 export default function Home() {
-  redirect("/inbox");
+  goTo("/inbox");
 }

@@ -1,7 +1,7 @@
-import { notFound } from "next/navigation";
 import { getFormatter, getTranslations } from "next-intl/server";
 import { type AuditFilter, listAudit } from "@/lib/audit/list";
 import { getService } from "@/lib/process";
+import { Miss } from "../miss";
 import { PageFrame } from "../page-frame";
 import { requireSession } from "../session";
 import { actorOf } from "./actor";
@@ -14,7 +14,7 @@ export default async function AuditPage({ searchParams }: { searchParams: Promis
   const search = await searchParams;
   const filter = filterOf(search);
   const page = await listAudit(getService(), session, filter);
-  if (!page) notFound();
+  if (!page) return <Miss />;
   const t = await getTranslations("audit");
   const format = await getFormatter();
   const older = new URLSearchParams(
@@ -62,7 +62,7 @@ async function Filters({ types, search }: { types: string[]; search: Search }) {
   const t = await getTranslations("audit");
   const value = (name: string) => (typeof search[name] === "string" ? search[name] : "");
   return (
-    <form className="mt-4 grid gap-3 sm:grid-cols-3 lg:grid-cols-6" method="get" action="/audit">
+    <form className="mt-4 grid gap-3 sm:grid-cols-3 lg:grid-cols-4 items-end" method="get" action="/audit">
       <label className="block">
         <span className="label">{t("type")}</span>
         <select className="input mt-1" name="type" defaultValue={value("type")}>

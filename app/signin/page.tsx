@@ -1,8 +1,8 @@
 import { cookies } from "next/headers";
-import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { getService } from "@/lib/process";
 import { samePath } from "@/lib/requests/same-path";
+import { goTo } from "../go-to";
 import { PageFrame } from "../page-frame";
 
 type Search = { searchParams: Promise<{ callbackUrl?: string | string[]; error?: string | string[] }> };
@@ -14,7 +14,7 @@ export default async function SignIn({ searchParams }: Search) {
   const to = pathOf(typeof callbackUrl === "string" ? callbackUrl : undefined);
   const csrfToken = await readCsrfToken();
   // next-auth sets its token on its own route only, and leads back here.
-  if (!csrfToken) redirect(`/api/auth/signin?callbackUrl=${encodeURIComponent(to)}`);
+  if (!csrfToken) goTo(`/api/auth/signin?callbackUrl=${encodeURIComponent(to)}`);
   return (
     <PageFrame path={`/signin?callbackUrl=${encodeURIComponent(to)}`}>
       <div className="mx-auto mt-6 max-w-md">

@@ -1,9 +1,9 @@
 import { cookies, headers } from "next/headers";
-import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { getService } from "@/lib/process";
 import { samePath } from "@/lib/requests/same-path";
 import { readSession } from "@/lib/sessions/read";
+import { goTo } from "../go-to";
 import { PageFrame } from "../page-frame";
 
 type Search = { searchParams: Promise<{ callbackUrl?: string | string[] }> };
@@ -12,7 +12,7 @@ export default async function SignOut({ searchParams }: Search) {
   const session = await readSession(getService(), await headers());
   const { callbackUrl } = await searchParams;
   const to = samePath(typeof callbackUrl === "string" ? callbackUrl : undefined);
-  if (!session) redirect(`/signin?callbackUrl=${encodeURIComponent(to)}`);
+  if (!session) goTo(`/signin?callbackUrl=${encodeURIComponent(to)}`);
   const t = await getTranslations("signout");
   const prefix = getService().config.url.startsWith("https:") ? "__Host-" : "";
   const csrfToken = (await cookies()).get(`${prefix}next-auth.csrf-token`)?.value.split("|")[0] ?? "";

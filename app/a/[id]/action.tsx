@@ -102,7 +102,7 @@ async function Deciding({ view }: { view: View }) {
       <dl className="divide-line divide-y">
         {rows.map((row, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a signed record never move
-          <div className={`row ${row.risk ? "border-danger border-l-4 pl-3.5" : ""}`} key={i}>
+          <div className={`row ${row.risk ? "border-l-danger border-l-4 pl-3.5" : ""}`} key={i}>
             <dt className="label">{row.label}</dt>
             <dd className={row.risk ? "text-lg font-bold" : "text-lg"}>
               <Shown text={row.value} />

@@ -1,5 +1,4 @@
 import { headers } from "next/headers";
-import { notFound, redirect } from "next/navigation";
 import { getLocale, getTranslations } from "next-intl/server";
 import { statusAt } from "@/lib/approvals/approval";
 import { openForPerson } from "@/lib/approvals/open";
@@ -7,6 +6,8 @@ import { getService } from "@/lib/process";
 import { readFlash } from "@/lib/requests/flash";
 import { isFresh } from "@/lib/sessions/step-up";
 import { buildView } from "@/lib/views/build";
+import { goTo } from "../../go-to";
+import { Miss } from "../../miss";
 import { PageFrame } from "../../page-frame";
 import { requireSession } from "../../session";
 import { Action } from "./action";
@@ -21,11 +22,11 @@ export default async function ApprovalPage({ params }: Props) {
   const service = getService();
   const session = await requireSession(`/a/${id}`);
   const opened = await openForPerson(service, session, id);
-  if (!opened) notFound();
+  if (!opened) return <Miss />;
   const { approval, now, record } = opened;
   const isPending = statusAt(approval, now) === "pending";
   if (isPending && record && !isFresh(session, record.requirements.maxAuthAgeSeconds, id, now))
-    redirect(`/a/${id}/sign-in-again`);
+    goTo(`/a/${id}/sign-in-again`);
   const flash = await readFlash(service, await headers(), { sid: session.sid, target: id });
   const t = await getTranslations("notices");
   const view = record && buildView(record, (await getLocale()) === "ja" ? "ja" : "en");

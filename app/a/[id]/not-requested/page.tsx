@@ -1,9 +1,10 @@
-import { notFound, redirect } from "next/navigation";
 import { getLocale, getTranslations } from "next-intl/server";
 import { statusAt } from "@/lib/approvals/approval";
 import { openForPerson } from "@/lib/approvals/open";
 import { getService } from "@/lib/process";
 import { buildView } from "@/lib/views/build";
+import { goTo } from "../../../go-to";
+import { Miss } from "../../../miss";
 import { PageFrame } from "../../../page-frame";
 import { requireSession } from "../../../session";
 import { Bindings } from "../decision-form";
@@ -17,8 +18,8 @@ export default async function NotRequestedPage({ params }: Props) {
   const service = getService();
   const session = await requireSession(`/a/${id}`);
   const opened = await openForPerson(service, session, id);
-  if (!opened) notFound();
-  if (!opened.record || statusAt(opened.approval, opened.now) !== "pending") redirect(`/a/${id}`);
+  if (!opened) return <Miss />;
+  if (!opened.record || statusAt(opened.approval, opened.now) !== "pending") goTo(`/a/${id}`);
   const t = await getTranslations("notRequested");
   const view = buildView(opened.record, (await getLocale()) === "ja" ? "ja" : "en");
   return (

@@ -1,5 +1,4 @@
 import { headers } from "next/headers";
-import { notFound, redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { statusAt } from "@/lib/approvals/approval";
 import { openForPerson } from "@/lib/approvals/open";
@@ -7,6 +6,8 @@ import { getService } from "@/lib/process";
 import { readFlash } from "@/lib/requests/flash";
 import { csrfToken } from "@/lib/sessions/csrf";
 import { isFresh } from "@/lib/sessions/step-up";
+import { goTo } from "../../../go-to";
+import { Miss } from "../../../miss";
 import { PageFrame } from "../../../page-frame";
 import { requireSession } from "../../../session";
 
@@ -18,11 +19,11 @@ export default async function SignInAgainPage({ params }: Props) {
   const service = getService();
   const session = await requireSession(`/a/${id}`);
   const opened = await openForPerson(service, session, id);
-  if (!opened) notFound();
+  if (!opened) return <Miss />;
   const { approval, now, record } = opened;
   const maxAge = record?.requirements.maxAuthAgeSeconds;
   if (statusAt(approval, now) !== "pending" || maxAge === undefined || isFresh(session, maxAge, id, now))
-    redirect(`/a/${id}`);
+    goTo(`/a/${id}`);
   const t = await getTranslations("stepUp");
   const flash = await readFlash(service, await headers(), { sid: session.sid, target: id });
   return (

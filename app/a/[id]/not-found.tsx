@@ -1,5 +1,0 @@
-import { Miss } from "../../miss";
-
-export default function ApprovalNotFound() {
-  return <Miss />;
-}
