@@ -5,9 +5,14 @@ import { setPageStatus } from "@/lib/requests/page-status";
 import { readSession } from "@/lib/sessions/read";
 import { PageFrame } from "./page-frame";
 
+/** Answers a page with 404 and the one page of a miss. */
+export function miss() {
+  setPageStatus(404);
+  return <Miss />;
+}
+
 /** The one page for everything that is not there for this person: unknown, malformed and somebody else's look alike (I2). */
 export async function Miss() {
-  setPageStatus(404);
   const t = await getTranslations("miss");
   const session = await readSession(getService(), await headers());
   return (

@@ -1,7 +1,7 @@
 import { getFormatter, getTranslations } from "next-intl/server";
 import { type AuditFilter, listAudit } from "@/lib/audit/list";
 import { getService } from "@/lib/process";
-import { Miss } from "../miss";
+import { miss } from "../miss";
 import { PageFrame } from "../page-frame";
 import { requireSession } from "../session";
 import { actorOf } from "./actor";
@@ -14,7 +14,7 @@ export default async function AuditPage({ searchParams }: { searchParams: Promis
   const search = await searchParams;
   const filter = filterOf(search);
   const page = await listAudit(getService(), session, filter);
-  if (!page) return <Miss />;
+  if (!page) return miss();
   const t = await getTranslations("audit");
   const format = await getFormatter();
   const older = new URLSearchParams(

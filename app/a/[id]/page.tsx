@@ -7,7 +7,7 @@ import { readFlash } from "@/lib/requests/flash";
 import { isFresh } from "@/lib/sessions/step-up";
 import { buildView } from "@/lib/views/build";
 import { goTo } from "../../go-to";
-import { Miss } from "../../miss";
+import { miss } from "../../miss";
 import { PageFrame } from "../../page-frame";
 import { requireSession } from "../../session";
 import { Action } from "./action";
@@ -22,7 +22,7 @@ export default async function ApprovalPage({ params }: Props) {
   const service = getService();
   const session = await requireSession(`/a/${id}`);
   const opened = await openForPerson(service, session, id);
-  if (!opened) return <Miss />;
+  if (!opened) return miss();
   const { approval, now, record } = opened;
   const isPending = statusAt(approval, now) === "pending";
   if (isPending && record && !isFresh(session, record.requirements.maxAuthAgeSeconds, id, now))

@@ -1,7 +1,7 @@
 import { getFormatter, getTranslations } from "next-intl/server";
 import { readAudited } from "@/lib/audit/read";
 import { getService } from "@/lib/process";
-import { Miss } from "../../miss";
+import { miss } from "../../miss";
 import { PageFrame } from "../../page-frame";
 import { requireSession } from "../../session";
 import { actorOf } from "../actor";
@@ -13,7 +13,7 @@ export default async function AuditedApprovalPage({ params }: Props) {
   const { id } = await params;
   const session = await requireSession(`/audit/${id}`);
   const audited = await readAudited(getService(), session, id);
-  if (!audited) return <Miss />;
+  if (!audited) return miss();
   const { approval, status, clientName, events, receipt } = audited;
   const t = await getTranslations("audit");
   const format = await getFormatter();

@@ -4,7 +4,7 @@ import { openForPerson } from "@/lib/approvals/open";
 import { getService } from "@/lib/process";
 import { buildView } from "@/lib/views/build";
 import { goTo } from "../../../go-to";
-import { Miss } from "../../../miss";
+import { miss } from "../../../miss";
 import { PageFrame } from "../../../page-frame";
 import { requireSession } from "../../../session";
 import { Bindings } from "../decision-form";
@@ -18,7 +18,7 @@ export default async function NotRequestedPage({ params }: Props) {
   const service = getService();
   const session = await requireSession(`/a/${id}`);
   const opened = await openForPerson(service, session, id);
-  if (!opened) return <Miss />;
+  if (!opened) return miss();
   if (!opened.record || statusAt(opened.approval, opened.now) !== "pending") goTo(`/a/${id}`);
   const t = await getTranslations("notRequested");
   const view = buildView(opened.record, (await getLocale()) === "ja" ? "ja" : "en");

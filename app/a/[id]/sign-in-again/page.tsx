@@ -7,7 +7,7 @@ import { readFlash } from "@/lib/requests/flash";
 import { csrfToken } from "@/lib/sessions/csrf";
 import { isFresh } from "@/lib/sessions/step-up";
 import { goTo } from "../../../go-to";
-import { Miss } from "../../../miss";
+import { miss } from "../../../miss";
 import { PageFrame } from "../../../page-frame";
 import { requireSession } from "../../../session";
 
@@ -19,7 +19,7 @@ export default async function SignInAgainPage({ params }: Props) {
   const service = getService();
   const session = await requireSession(`/a/${id}`);
   const opened = await openForPerson(service, session, id);
-  if (!opened) return <Miss />;
+  if (!opened) return miss();
   const { approval, now, record } = opened;
   const maxAge = record?.requirements.maxAuthAgeSeconds;
   if (statusAt(approval, now) !== "pending" || maxAge === undefined || isFresh(session, maxAge, id, now))
