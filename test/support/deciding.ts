@@ -7,6 +7,13 @@ import type { PersonSession } from "@/lib/sessions/session";
 import { buildView } from "@/lib/views/build";
 import { stampOf, viewDigestOf } from "@/lib/views/stamp";
 
+/** The digest of what the page shows to this session, in English. */
+export async function viewDigestFor(service: Service, session: PersonSession, approvalId: string): Promise<string> {
+  const opened = await openForPerson(service, session, approvalId);
+  if (!opened?.record) throw new Error("the page would not show this approval");
+  return viewDigestOf(buildView(opened.record, "en"));
+}
+
 /** The form as the page would have rendered it for this session two seconds ago, filled in. */
 export async function formFor(
   service: Service,
@@ -15,10 +22,9 @@ export async function formFor(
   choice: Choice,
   change: Partial<DecisionForm> = {},
 ): Promise<DecisionForm> {
-  const opened = await openForPerson(service, session, approvalId);
-  if (!opened?.record) throw new Error("the page would not show this approval");
-  const renderedAt = opened.now.getTime() - 2_000;
-  const viewDigest = viewDigestOf(buildView(opened.record, "en"));
+  const viewDigest = await viewDigestFor(service, session, approvalId);
+  const { rows } = await service.pool.query<{ now: Date }>("SELECT clock_timestamp() AS now");
+  const renderedAt = (rows[0]?.now.getTime() ?? 0) - 2_000;
   return {
     choice,
     csrf: csrfToken(service.secrets, { sid: session.sid, purpose: "decide", target: approvalId }),
