@@ -68,10 +68,10 @@ export async function ArgumentRow({ argument }: { argument: ShownArgument }) {
 /** Each name stands apart from the marks between names, so that a name cannot pass for a path. */
 async function Step({ step, isFirst }: { step: ShownArgument["path"][number]; isFirst: boolean }) {
   const t = await getTranslations("types");
-  if ("position" in step) return <span className="text-field">[{step.position + 1}]</span>;
+  if ("position" in step) return <span className="text-muted">[{step.position + 1}]</span>;
   return (
     <>
-      {isFirst ? null : <span className="text-field px-1">›</span>}
+      {isFirst ? null : <span className="text-muted px-1">›</span>}
       {step.name.spans.length === 0 ? (
         <span className="tag">{t("emptyName")}</span>
       ) : (

@@ -1,0 +1,42 @@
+import path from "node:path";
+import { Command } from "commander";
+import { addClientCommands } from "./clients";
+import { addKeyCommands } from "./keys";
+import { addMigrateCommand } from "./migrate";
+import { printFailure } from "./output";
+import { addReceiptCommand } from "./receipts";
+import { createRun } from "./run";
+import { addUserCommands } from "./users";
+
+/** The `countersign` command: what an admin does at the machine of a deployment. Sets the exit code: 1 failed, 2 called wrongly. */
+async function main(argv: string[]): Promise<void> {
+  // Known before parsing, so that a wrong call is answered as JSON too.
+  const asJson = argv.includes("--json");
+  const program = createProgram(asJson);
+  try {
+    await program.parseAsync(argv, { from: "user" });
+  } catch (error) {
+    process.exitCode = printFailure(error, asJson);
+  }
+}
+
+function createProgram(asJson: boolean): Command {
+  const program = new Command("countersign")
+    .description("Administer a Countersign deployment: people, MCP servers, keys, receipts.")
+    .option("--json", "print one JSON object")
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ outputError: (text, write) => (asJson ? undefined : write(text)) })
+    .exitOverride()
+    .showHelpAfterError("(--help shows how to call it)");
+  const run = createRun(program);
+  addUserCommands(program, run);
+  addClientCommands(program, run);
+  addKeyCommands(program, run);
+  addMigrateCommand(program, run);
+  addReceiptCommand(program, run);
+  return program;
+}
+
+// Relative paths in the configuration mean the same as for `npm start`, from wherever this is called.
+process.chdir(path.resolve(import.meta.dirname, ".."));
+await main(process.argv.slice(2));

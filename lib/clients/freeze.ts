@@ -1,0 +1,85 @@
+import { randomUUID } from "node:crypto";
+import type pg from "pg";
+import { withdrawLive } from "../approvals/freeze-person";
+import { appendAudit } from "../audit/append";
+import type { AuditActor } from "../audit/event";
+import { transact } from "../database/transact";
+import { Problem } from "../problem";
+import type { Service } from "../process";
+
+/**
+ * Freezes a client for everybody until it is unfrozen: withdraws all it has pending or accepted and unconsumed, and refuses new ones,
+ * all or nothing (I8). Again on a frozen client it withdraws what is live and changes nothing else. Returns the ids that were withdrawn.
+ * Errors: `not_found`; `unavailable` where approvals stay locked for more than five seconds.
+ */
+export async function freezeClient(
+  service: Service,
+  clientId: string,
+  actor: AuditActor,
+): Promise<{ clientId: string; changed: boolean; withdrawn: string[] }> {
+  const result = await transact(service.pool, async (db) => {
+    await requireClient(db, clientId);
+    await stopWriters(db);
+    const { rowCount } = await db.query(
+      `INSERT INTO "freeze" ("id", "client_id", "reason") SELECT $1, $2, 'admin' WHERE NOT EXISTS (SELECT 1 FROM "freeze"
+         WHERE "client_id" = $2 AND "subject_sub" IS NULL AND "lifted_at" IS NULL AND ("until" IS NULL OR "until" > clock_timestamp()))`,
+      [`frz_${randomUUID()}`, clientId],
+    );
+    const withdrawn = await withdrawLive(service, db, clientId);
+    const changed = rowCount === 1;
+    if (changed)
+      await appendAudit(db, {
+        type: "admin.client_frozen",
+        clientId,
+        actor,
+        reason: "admin",
+        data: { withdrawn: withdrawn.length },
+      });
+    return { clientId, changed, withdrawn };
+  });
+  for (const id of result.withdrawn) service.hub.announce(id);
+  return result;
+}
+
+/**
+ * Lifts the freeze for everybody; those that people have put up for themselves stay. What was withdrawn stays withdrawn. `changed` is
+ * false where there was none. Errors: `not_found`.
+ */
+export async function unfreezeClient(
+  service: Service,
+  clientId: string,
+  actor: AuditActor,
+): Promise<{ clientId: string; changed: boolean }> {
+  return transact(service.pool, async (db) => {
+    await requireClient(db, clientId);
+    const { rowCount } = await db.query(
+      `UPDATE "freeze" SET "lifted_at" = clock_timestamp() WHERE "client_id" = $1 AND "subject_sub" IS NULL AND "lifted_at" IS NULL`,
+      [clientId],
+    );
+    const changed = (rowCount ?? 0) > 0;
+    if (changed) await appendAudit(db, { type: "admin.client_unfrozen", clientId, actor });
+    return { clientId, changed };
+  });
+}
+
+async function requireClient(db: pg.PoolClient, clientId: string): Promise<void> {
+  // Locked, so that of two freezes at once the second sees the first.
+  const { rowCount } = await db.query(`SELECT 1 FROM "client" WHERE "id" = $1 FOR NO KEY UPDATE`, [clientId]);
+  if (rowCount === 0) throw new Problem("not_found", { detail: "There is no such client." });
+}
+
+/**
+ * Waits for every mint under way and holds new ones back until the commit: a mint that looked for a freeze before this one has
+ * inserted its approval by now, where it is withdrawn, and a later one sees the freeze. Minting locks this table before it looks.
+ */
+async function stopWriters(db: pg.PoolClient): Promise<void> {
+  await db.query("SET LOCAL lock_timeout = '5s'");
+  await db.query(`LOCK TABLE "approval" IN EXCLUSIVE MODE`).catch((error: Error & { code?: string }) => {
+    if (error.code !== "55P03") throw error;
+    throw new Problem(
+      "unavailable",
+      { detail: "The approvals are busy; try again.", retryAfterSeconds: 1 },
+      { cause: error },
+    );
+  });
+}

@@ -1,0 +1,23 @@
+import { appendAudit } from "../audit/append";
+import type { AuditActor } from "../audit/event";
+import type { Service } from "../process";
+import { endAllSessions } from "../sessions/end-all";
+import { findUser } from "./find";
+
+/**
+ * Disables a user and ends their sessions at once; their identities stay theirs, so nobody else can take them over. `changed` is false
+ * where they were disabled before. Errors: `not_found`.
+ */
+export async function disableUser(
+  service: Service,
+  email: string,
+  actor: AuditActor,
+): Promise<{ userId: string; changed: boolean; endedSessions: number }> {
+  const { id } = await findUser(service.prisma, email);
+  return service.prisma.$transaction(async (tx) => {
+    const { count } = await tx.user.updateMany({ where: { id, disabledAt: null }, data: { disabledAt: new Date() } });
+    const endedSessions = await endAllSessions(tx, id);
+    if (count === 1) await appendAudit(tx, { type: "admin.user_disabled", actor, data: { userId: id, endedSessions } });
+    return { userId: id, changed: count === 1, endedSessions };
+  });
+}
