@@ -25,7 +25,7 @@ function createProgram(asJson: boolean): Command {
     .description("Administer a Countersign deployment: people, MCP servers, keys, receipts.")
     .option("--json", "print one JSON object")
     .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ outputError: (text, write) => (asJson ? undefined : write(text)) })
+    .configureOutput(asJson ? { writeErr: () => undefined } : {})
     .exitOverride()
     .showHelpAfterError("(--help shows how to call it)");
   const run = createRun(program);

@@ -37,10 +37,15 @@ function describeFailure(error: unknown): { code: string; message: string } {
   if (error instanceof Problem) return { code: error.code, message: sentence(error) };
   if (error instanceof CommandError) return { code: error.code, message: error.message };
   if (error instanceof ConfigError) return { code: "configuration", message: error.message };
-  if (error instanceof CommanderError) return { code: "usage", message: error.message.replace(/^error: /, "") };
+  if (error instanceof CommanderError) return { code: "usage", message: usageFault(error) };
   const message = error instanceof Error ? error.message || error.name : String(error);
   if (isConnectionLoss(error)) return { code: "unavailable", message: `The database does not answer: ${message}` };
   return { code: "internal", message };
+}
+
+/** Without a subcommand commander prints its help and has no words of its own. */
+function usageFault(error: CommanderError): string {
+  return error.code === "commander.help" ? "no command is named; see --help" : error.message.replace(/^error: /, "");
 }
 
 function sentence({ code, extras }: Problem): string {

@@ -2,6 +2,7 @@
  * Takes pictures of every page, at 390 and 1280 px, light and dark, in English and Japanese, into test-output/screenshots.
  * Starts what it needs: an embedded database, the built server, a browser. `npx tsx scripts/screenshots.ts [part of a name …]`
  */
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,9 +11,10 @@ import { removeEmbedded } from "@/lib/embedded/remove";
 import { startEmbedded } from "@/lib/embedded/start";
 import { startService } from "@/lib/service/start";
 import { seedPages } from "@/test/support/page-states";
-import { startServer } from "@/test/support/server";
+
 import { buildIfNeeded } from "./build";
 import { chromiumArgs, ensureChromium } from "./chromium";
+import { startServerProcess } from "./server-process";
 
 const wanted = process.argv.slice(2);
 const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1280, height: 900 } };
@@ -21,7 +23,12 @@ const outDir = "test-output/screenshots";
 await buildIfNeeded();
 const dataDir = await mkdtemp(path.join(tmpdir(), "countersign-pages-"));
 const database = await startEmbedded({ dataDir, log: { info: () => {}, warn: () => {} } });
-const server = await startServer({ databaseUrl: database.url, logsDir: `${outDir}/logs` });
+const env = {
+  DATABASE_URL: database.url,
+  COUNTERSIGN_SECRET: randomBytes(32).toString("hex"),
+  COUNTERSIGN_NAME: "Example Corp",
+};
+const server = await startServerProcess({ env, logFile: `${outDir}/server.log` });
 const { service, stop } = await startService({ ...server.config, logLevel: "warn" });
 const browser = await chromium.launch({ executablePath: ensureChromium(), args: chromiumArgs() });
 try {

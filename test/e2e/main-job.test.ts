@@ -1,16 +1,17 @@
 import { pino } from "pino";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type CrmServer, startCrmServer } from "@/examples/crm-server/start";
 import type { Service } from "@/lib/process";
 import { startService } from "@/lib/service/start";
+import type { ServerProcess } from "@/scripts/server-process";
 import { type TestClient as ApiClient, addPerson, addTestClient, type Person } from "@/test/support/actors";
 import { launchBrowser, openPhone, signInOnPage } from "@/test/support/browser";
-import { createDatabase, logsDir } from "@/test/support/database";
-import { type RunningServer, startServer } from "@/test/support/server";
+import { createDatabase } from "@/test/support/database";
+import { startServer } from "@/test/support/server";
 import { BOTH_MODES, clientKinds, type Prompt, type TestClient } from "@/test/unit/sdk/mcp-clients";
 
-let server: RunningServer;
+let server: ServerProcess;
 let service: Service;
 let stopService: () => Promise<void>;
 let crm: CrmServer;
@@ -24,7 +25,6 @@ const tokens = { ada: "token-of-ada-0123456789abcdef", eve: "token-of-eve-012345
 beforeAll(async () => {
   server = await startServer({
     databaseUrl: await createDatabase(),
-    logsDir,
   });
   ({ service, stop: stopService } = await startService(server.config, {
     log: pino({ level: "silent" }),
@@ -36,16 +36,19 @@ beforeAll(async () => {
   });
   ada = await addPerson(service, "Ada");
   eve = await addPerson(service, "Eve");
+  browser = await launchBrowser();
+});
+// A CRM of its own for each test, with every project in it.
+beforeEach(async () => {
   const caller = (person: Person) => ({ iss: person.iss, sub: person.sub, clientId: "chat-app" });
   crm = await startCrmServer({
     gate: { url: server.url, apiKey: api.apiKey },
     tokens: { [tokens.ada]: caller(ada), [tokens.eve]: caller(eve) },
   });
-  browser = await launchBrowser();
 });
+afterEach(() => crm.close());
 afterAll(async () => {
   await browser?.close();
-  await crm?.close();
   await stopService?.();
   await server?.kill("SIGTERM");
 });
@@ -111,7 +114,7 @@ describe("the main job", () => {
     },
   );
 
-  it("a decline, a close and a take-back run nothing, and the agent is told each apart", async () => {
+  it("a decline and a close run nothing, and the agent is told each apart with the note that was typed", async () => {
     const { context, page } = await openPhone(browser);
     await page.goto(`${server.url}/inbox`);
     await signInOnPage(page, ada.email);

@@ -4,13 +4,14 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Service } from "@/lib/process";
 import { startService } from "@/lib/service/start";
+import type { ServerProcess } from "@/scripts/server-process";
 import { addPerson, addTestClient, mintApproval, type Person, signIn, type TestClient } from "@/test/support/actors";
 import { launchBrowser, openPhone, seriousFaults, signInOnPage } from "@/test/support/browser";
-import { createDatabase, logsDir } from "@/test/support/database";
+import { createDatabase } from "@/test/support/database";
 import { seedPages } from "@/test/support/page-states";
-import { type RunningServer, startServer } from "@/test/support/server";
+import { startServer } from "@/test/support/server";
 
-let server: RunningServer;
+let server: ServerProcess;
 let service: Service;
 let stopService: () => Promise<void>;
 let browser: Browser;
@@ -20,8 +21,6 @@ let ada: Person;
 beforeAll(async () => {
   server = await startServer({
     databaseUrl: await createDatabase(),
-
-    logsDir,
   });
   ({ service, stop: stopService } = await startService(server.config, {
     log: pino({ level: "silent" }),

@@ -3,6 +3,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Service } from "@/lib/process";
 import { startService } from "@/lib/service/start";
+import type { ServerProcess } from "@/scripts/server-process";
 import {
   addPerson,
   addTestClient,
@@ -12,11 +13,11 @@ import {
   signIn,
   type TestClient,
 } from "@/test/support/actors";
-import { createDatabase, logsDir } from "@/test/support/database";
+import { createDatabase } from "@/test/support/database";
 import { formFor } from "@/test/support/deciding";
-import { type RunningServer, startServer } from "@/test/support/server";
+import { startServer } from "@/test/support/server";
 
-let servers: [RunningServer, RunningServer];
+let servers: [ServerProcess, ServerProcess];
 let service: Service;
 let stopService: () => Promise<void>;
 let client: TestClient;
@@ -24,7 +25,7 @@ let ada: Person;
 
 // Two processes over one database, as behind a load balancer.
 beforeAll(async () => {
-  const shared = { databaseUrl: await createDatabase(), secret: randomBytes(32).toString("hex"), logsDir };
+  const shared = { databaseUrl: await createDatabase(), secret: randomBytes(32).toString("hex") };
   servers = [await startServer(shared), await startServer(shared)];
   ({ service, stop: stopService } = await startService(servers[0].config, {
     log: pino({ level: "silent" }),
@@ -41,7 +42,7 @@ const bearer = () => ({ authorization: `Bearer ${client.apiKey}` });
 const one = (i: number) => servers[i % 2] ?? servers[0];
 
 async function postDecision(
-  server: RunningServer,
+  server: ServerProcess,
   id: string,
   choice: "accept" | "decline",
   cookie: string,
@@ -111,7 +112,6 @@ describe("two processes on one database", () => {
     const third = await startServer({
       databaseUrl: servers[0].config.databaseUrl ?? "",
       secret: Buffer.from(servers[0].config.secret ?? []).toString("hex"),
-      logsDir,
     });
     const { id } = await mintApproval(client, ada, { action: { tool: "drain", arguments: {} } });
     const answer = fetch(`${third.url}/api/v1/approvals/${id}?wait=50`, { headers: bearer() });
@@ -138,7 +138,7 @@ describe("two processes on one database", () => {
   });
 
   it("refuses to start with a secret that the database does not belong to", async () => {
-    const wrong = startServer({ databaseUrl: servers[0].config.databaseUrl ?? "", logsDir });
+    const wrong = startServer({ databaseUrl: servers[0].config.databaseUrl ?? "" });
     await expect(wrong).rejects.toThrow(/ended with 1/);
   });
 });

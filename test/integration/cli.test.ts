@@ -1,0 +1,382 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { scopes } from "@/lib/api-keys/authenticate";
+import { parseConfig } from "@/lib/config";
+import { removeEmbedded } from "@/lib/embedded/remove";
+import type { Service } from "@/lib/process";
+import { startService } from "@/lib/service/start";
+import { readSession } from "@/lib/sessions/read";
+import { authenticate } from "@/lib/users/authenticate";
+import { pendingMigrations } from "@/prisma/migrate";
+import {
+  addPerson,
+  addTestClient,
+  apiFor,
+  mintApproval,
+  mintBody,
+  type Person,
+  password,
+  signIn,
+} from "../support/actors";
+import { type CommandLine, commandLine } from "../support/command-line";
+import { decideAs } from "../support/deciding";
+
+const url = "http://localhost:3917";
+const foreign = "https://login.example.com";
+
+let dataDir: string;
+let cli: CommandLine;
+let service: Service;
+let stop: () => Promise<void>;
+let firstCall: { applied: string[] };
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(path.join(tmpdir(), "countersign-cli-"));
+  const environment = { COUNTERSIGN_DATA_DIR: dataDir, COUNTERSIGN_URL: url };
+  cli = commandLine(environment);
+  // Alone on an empty folder: this call makes the database and stops it again.
+  firstCall = await cli.ask(["migrate"]);
+  const started = await startService(parseConfig(environment), { log: pino({ level: "silent" }) });
+  service = started.service;
+  stop = started.stop;
+});
+
+afterAll(async () => {
+  await stop?.();
+  await removeEmbedded(dataDir);
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const auditOf = (type: string) =>
+  service.prisma.auditEvent.findMany({ where: { type }, orderBy: { seq: "desc" }, take: 1 });
+
+async function addByCommand(email: string, ...more: string[]): Promise<Person> {
+  const args = ["users", "add", "--email", email, "--name", "Ada", ...more];
+  const added = await cli.ask<{ userId: string; iss: string; sub: string }>(args, `${password}\n`);
+  return { ...added, email };
+}
+
+describe("migrate", () => {
+  it("brings a new database up to date, and has nothing to do the second time", async () => {
+    expect(firstCall.applied.length).toBeGreaterThan(0);
+    expect(await pendingMigrations(service.pool)).toEqual([]);
+    expect(await cli.ask(["migrate"])).toEqual({ applied: [] });
+  });
+});
+
+describe("users", () => {
+  it("adds a local account that signs in with the password from standard input", async () => {
+    const added = await addByCommand("add@example.com", "--roles", "auditor");
+    expect(added).toMatchObject({ iss: url, sub: added.userId });
+    expect(await authenticate(service, "add@example.com", password)).toMatchObject({
+      id: added.userId,
+      roles: ["auditor"],
+    });
+    expect(await auditOf("admin.user_added")).toMatchObject([{ actor: { kind: "admin", via: "cli" } }]);
+  });
+
+  it("refuses an address that is taken or none, a weak password, and no password, and says which", async () => {
+    await addByCommand("taken@example.com");
+    const add = (email: string, input: string) => cli.fail(["users", "add", "--email", email, "--name", "Eve"], input);
+    const [taken, none, weak, missing] = await Promise.all([
+      add("Taken@Example.com", `${password}\n`),
+      add("not an address", `${password}\n`),
+      add("weak@example.com", "short\n"),
+      add("missing@example.com", ""),
+    ]);
+    expect(taken).toMatchObject({
+      code: 1,
+      error: { code: "invalid_request", message: expect.stringContaining("email: is taken") },
+    });
+    expect(none).toMatchObject({ code: 1, error: { message: expect.stringContaining("must be an e-mail address") } });
+    expect(weak).toMatchObject({ code: 1, error: { message: expect.stringContaining("12 to 200 characters") } });
+    expect(missing).toMatchObject({ code: 1, error: { code: "no_input" } });
+    expect(
+      await service.prisma.user.count({ where: { email: { in: ["weak@example.com", "missing@example.com"] } } }),
+    ).toBe(0);
+  });
+
+  it("replaces a password, which ends the sessions that the old one had opened", async () => {
+    const person = await addPerson(service, "Passwd");
+    const { cookie } = await signIn(service, person);
+    const other = "another long password";
+    expect(await cli.ask(["users", "passwd", person.email], `${other}\n`)).toEqual({
+      userId: person.userId,
+      endedSessions: 1,
+    });
+    expect(await readSession(service, new Headers({ cookie }))).toBeUndefined();
+    expect(await authenticate(service, person.email, password)).toBeUndefined();
+    expect(await authenticate(service, person.email, other)).toMatchObject({ id: person.userId });
+    expect(await auditOf("admin.password_changed")).toMatchObject([{ data: { userId: person.userId } }]);
+  });
+
+  it("disables a user: the session ends at once and the password opens nothing any more", async () => {
+    const person = await addPerson(service, "Disable");
+    const { cookie } = await signIn(service, person);
+    const disable = ["users", "disable", person.email];
+    expect(await cli.ask(disable)).toEqual({ userId: person.userId, changed: true, endedSessions: 1 });
+    expect(await readSession(service, new Headers({ cookie }))).toBeUndefined();
+    expect(await authenticate(service, person.email, password)).toBeUndefined();
+    expect(await cli.ask(disable)).toMatchObject({ changed: false });
+    expect(await cli.fail(["users", "disable", "nobody@example.com"])).toMatchObject({
+      code: 1,
+      error: { code: "not_found", message: "There is no user with this e-mail address." },
+    });
+  });
+
+  it("sets one role or none, shows it when none is named, and knows no other", async () => {
+    const { email, userId } = await addPerson(service, "Roles");
+    expect(await cli.ask(["users", "roles", email, "admin"])).toEqual({ userId, roles: ["admin"], before: [] });
+    expect(await cli.ask(["users", "roles", email, "auditor"])).toEqual({
+      userId,
+      roles: ["auditor"],
+      before: ["admin"],
+    });
+    expect(await cli.ask(["users", "roles", email])).toEqual({ userId, roles: ["auditor"] });
+    expect(await cli.ask(["users", "roles", email, "none"])).toMatchObject({ roles: [] });
+    expect(await cli.fail(["users", "roles", email, "owner"])).toMatchObject({ code: 2, error: { code: "usage" } });
+    expect(await auditOf("admin.roles_changed")).toMatchObject([{ data: { userId, roles: [], before: ["auditor"] } }]);
+  });
+
+  it("I2: an admin's link lets a user decide for an identity elsewhere, and nobody else", async () => {
+    const person = await addPerson(service, "Link");
+    const other = await addPerson(service, "Other");
+    const link = (email: string, iss: string, sub: string) => ["users", "link", email, "--iss", iss, "--sub", sub];
+    const linked = { userId: person.userId, iss: foreign, sub: "user_456" };
+    expect(await cli.ask(link(person.email, foreign, "user_456"))).toEqual({ ...linked, changed: true });
+    expect(await cli.ask(link(person.email, foreign, "user_456"))).toEqual({ ...linked, changed: false });
+    expect(await cli.fail(link(other.email, foreign, "user_456"))).toMatchObject({
+      error: { code: "invalid_request", message: expect.stringContaining("belongs to another user") },
+    });
+    expect(await cli.fail(link(other.email, url, person.sub))).toMatchObject({
+      error: { message: expect.stringContaining("is this service itself") },
+    });
+
+    const client = await addTestClient(service, { issuers: [foreign] });
+    const { id } = await mintApproval(client, { iss: foreign, sub: "user_456" });
+    const { session } = await signIn(service, person);
+    await decideAs(service, session, id, "accept");
+    expect(await service.prisma.approval.findUnique({ where: { id } })).toMatchObject({ decision: "accept" });
+  });
+});
+
+describe("clients and keys", () => {
+  it("registers a client with issuers and tools, and changes its policy member by member", async () => {
+    const { clientId } = await cli.ask<{ clientId: string }>([
+      "clients",
+      "add",
+      "--name",
+      "CRM",
+      "--issuer",
+      foreign,
+      "--issuer",
+      url,
+      "--tool",
+      "delete_project",
+      "send_mail",
+    ]);
+    const before = await cli.ask<{ version: number; policy: object }>(["clients", "policy", clientId]);
+    expect(before).toMatchObject({
+      version: 1,
+      policy: { issuers: [foreign, url], tools: ["delete_project", "send_mail"] },
+    });
+    const changed = await cli.ask(["clients", "policy", clientId, "--set", "-"], `{ "maxPendingPerSubject": 2 }`);
+    expect(changed).toEqual({ clientId, version: 2, policy: { ...before.policy, maxPendingPerSubject: 2 } });
+    const file = path.join(dataDir, "policy.json");
+    await writeFile(file, `{ "maxPendingPerSubject": 0, "colour": "red" }`);
+    expect(await cli.fail(["clients", "policy", clientId, "--set", file])).toMatchObject({
+      code: 1,
+      error: { code: "invalid_request", message: expect.stringContaining("maxPendingPerSubject") },
+    });
+    expect(
+      await cli.fail(["clients", "policy", clientId, "--set", "-"], `{ "tools": [], "tools": ["x"] }`),
+    ).toMatchObject({
+      error: { code: "malformed_json" },
+    });
+    expect(await cli.fail(["clients", "policy", "cli_none"])).toMatchObject({ code: 1, error: { code: "not_found" } });
+  });
+
+  it("makes a key that the machine API takes within its scope, and revokes it at once for what changes something", async () => {
+    const person = await addPerson(service, "Keys");
+    const { clientId } = await cli.ask<{ clientId: string }>(["clients", "add", "--name", "Keys"]);
+    const created = await cli.ask<{ keyId: string; apiKey: string }>([
+      "keys",
+      "create",
+      "--client",
+      clientId,
+      "--scope",
+      "approvals:create",
+      "--tool",
+      "delete_project",
+    ]);
+    const api = apiFor(service, created.apiKey);
+    expect((await api("POST", "/approvals", mintBody(person))).status).toBe(201);
+    expect((await api("GET", "/approvals")).status).toBe(403);
+    const { keys } = await cli.ask<{ keys: object[] }>(["keys", "list", "--client", clientId]);
+    expect(keys).toMatchObject([
+      { keyId: created.keyId, scopes: ["approvals:create"], tools: ["delete_project"], revokedAt: null },
+    ]);
+    expect(JSON.stringify(keys)).not.toContain(created.apiKey.slice(-43));
+
+    expect(await cli.ask(["keys", "revoke", created.keyId])).toEqual({ keyId: created.keyId, clientId, changed: true });
+    expect((await api("POST", "/approvals", mintBody(person))).ok).toBe(false);
+    expect(await cli.ask(["keys", "revoke", created.keyId])).toMatchObject({ changed: false });
+    expect(await cli.fail(["keys", "revoke", "000000000000"])).toMatchObject({ error: { code: "not_found" } });
+    expect(await cli.fail(["keys", "create", "--client", "cli_none"])).toMatchObject({ error: { code: "not_found" } });
+  });
+
+  it("freezes a client for everybody: what is live is withdrawn and nothing new begins, until it is unfrozen", async () => {
+    const person = await addPerson(service, "Frozen");
+    const client = await addTestClient(service);
+    const { id } = await mintApproval(client, person);
+    const parked = client.api("GET", `/approvals/${id}?wait=30`);
+    expect(await cli.ask(["clients", "freeze", client.clientId])).toEqual({
+      clientId: client.clientId,
+      changed: true,
+      withdrawn: [id],
+    });
+    // This process listens to nobody: the sweep that would find the change in time is asked for here.
+    await service.hub.sweep();
+    expect(await (await parked).json()).toMatchObject({ status: "withdrawn", next: "stop" });
+    expect((await client.api("POST", "/approvals", mintBody(person))).status).toBe(403);
+    expect(await cli.ask(["clients", "freeze", client.clientId])).toMatchObject({ changed: false, withdrawn: [] });
+    const { clients } = await cli.ask<{ clients: { clientId: string }[] }>(["clients", "list"]);
+    expect(clients.find((listed) => listed.clientId === client.clientId)).toMatchObject({ isFrozen: true });
+    expect(await cli.ask(["clients", "unfreeze", client.clientId])).toMatchObject({ changed: true });
+    expect((await client.api("POST", "/approvals", mintBody(person))).status).toBe(201);
+  });
+
+  it("I8: no mint that races with a freeze leaves anything live behind", async () => {
+    const people = await Promise.all(["R1", "R2", "R3", "R4"].map((name) => addPerson(service, name)));
+    const client = await addTestClient(service, { maxPendingPerSubject: 100 });
+    const frozen = cli.ask(["clients", "freeze", client.clientId]);
+    let refused = 0;
+    while (refused < people.length) {
+      const round = people.map((person) => client.api("POST", "/approvals", mintBody(person, { ttlSeconds: 60 })));
+      refused = (await Promise.all(round)).filter((response) => response.status !== 201).length;
+    }
+    await frozen;
+    const { clientId } = client;
+    expect(await service.prisma.approval.count({ where: { clientId } })).toBeGreaterThan(0);
+    expect(await service.prisma.approval.count({ where: { clientId, status: "pending" } })).toBe(0);
+  });
+
+  it("publishes a new signing key and goes on signing with the old one until it is known everywhere", async () => {
+    const before = await service.keys.signer();
+    const rotated = await cli.ask<{ kid: string; retired: string[] }>(["keys", "rotate-signing"]);
+    expect(rotated.retired).toEqual([]);
+    await service.keys.refresh();
+    expect(service.keys.published().map((key) => key.kid)).toEqual(expect.arrayContaining([before.kid, rotated.kid]));
+    expect((await service.keys.signer()).kid).toBe(before.kid);
+  });
+});
+
+describe("verify-receipt", () => {
+  let receipt: string;
+  let clientId: string;
+  let person: Person;
+
+  beforeAll(async () => {
+    person = await addPerson(service, "Receipt");
+    const client = await addTestClient(service);
+    clientId = client.clientId;
+    const { id } = await mintApproval(client, person);
+    await decideAs(service, (await signIn(service, person)).session, id, "accept");
+    receipt = (await service.prisma.approval.findUniqueOrThrow({ where: { id } })).receipt ?? "";
+  });
+
+  it("says of a genuine receipt who decided what, when and by what right, and that it grants nothing", async () => {
+    const { code, stdout, stderr } = await cli.run(["verify-receipt", "-"], receipt);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^Genuine: signed with key /);
+    expect(stdout).toContain("as the receipt itself says: it was not compared");
+    expect(stdout).toContain(`decided by         ${person.sub} at ${url}`);
+    expect(stdout).toMatch(/result +accepted at \d{4}-\d\d-\d\dT/);
+    expect(stdout).toContain("by what right      it is the very identity that was asked");
+    expect(stdout).toContain("It grants nothing: only consume lets the tool run");
+  });
+
+  it("verifies without any deployment where issuer and key set are named", async () => {
+    const jwks = path.join(dataDir, "jwks.json");
+    await writeFile(jwks, JSON.stringify({ keys: service.keys.published() }));
+    const args = ["verify-receipt", "-", "--json", "--jwks", jwks, "--issuer", url, "--audience", clientId];
+    const unreachable = { DATABASE_URL: "postgresql://127.0.0.1:1/none", COUNTERSIGN_SECRET: "ab".repeat(32) };
+    const { code, stdout } = await cli.run(args, receipt, unreachable);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      genuine: true,
+      audienceFrom: "argument",
+      claims: { decision: "accept" },
+    });
+  });
+
+  it("refuses a receipt that was changed, is of another issuer or audience, or is none, with exit code 1", async () => {
+    const [head, payload = "", signature] = receipt.split(".");
+    const claims = JSON.parse(Buffer.from(payload, "base64url").toString()) as Record<string, unknown>;
+    const changed = Buffer.from(JSON.stringify({ ...claims, tool: "drop_database" })).toString("base64url");
+    const verdict = async (text: string, ...more: string[]) => {
+      const { code, stdout } = await cli.run(["verify-receipt", "-", "--json", ...more], text);
+      const { genuine, reason } = JSON.parse(stdout) as { genuine: boolean; reason: string };
+      return { code, genuine, reason };
+    };
+    expect(await verdict([head, changed, signature].join("."))).toEqual({
+      code: 1,
+      genuine: false,
+      reason: "bad_signature",
+    });
+    expect(await verdict(receipt, "--issuer", foreign)).toEqual({ code: 1, genuine: false, reason: "wrong_issuer" });
+    expect(await verdict(receipt, "--audience", "cli_x")).toEqual({
+      code: 1,
+      genuine: false,
+      reason: "wrong_audience",
+    });
+    expect(await verdict("no receipt")).toEqual({ code: 1, genuine: false, reason: "malformed" });
+  });
+});
+
+describe("the command", () => {
+  it("takes no secret as an argument, and a wrong call ends with 2", async () => {
+    const args = ["users", "add", "--email", "a@example.com", "--name", "A", "--password", password];
+    const refused = await cli.fail(args, `${password}\n`);
+    expect(refused).toEqual({ code: 2, error: { code: "usage", message: "unknown option '--password'" } });
+    expect(await cli.fail(["keys"])).toMatchObject({ code: 2, error: { code: "usage" } });
+    const inWords = await cli.run(["clients", "add"]);
+    expect(inWords).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--name <name>") });
+  });
+
+  it("names every fault of the configuration and changes nothing", async () => {
+    const { code, stdout, stderr } = await cli.run(["clients", "list", "--json"], "", {
+      PORT: "none",
+      LOG_LEVEL: "loud",
+    });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    const { error } = JSON.parse(stderr) as { error: { code: string; message: string } };
+    expect(error).toEqual({ code: "configuration", message: expect.stringMatching(/PORT: .*\n.*LOG_LEVEL: /) });
+  });
+
+  it("draws control characters of outside text instead of letting the terminal obey them (I11)", async () => {
+    await cli.ask(["clients", "add", "--name", "Ev\u001b[2Jil"]);
+    const { stdout } = await cli.run(["clients", "list"]);
+    expect(stdout).toContain("Ev[U+001B][2Jil");
+  });
+
+  it("writes no secret to standard error, not even when it logs everything", async () => {
+    const everything = { LOG_LEVEL: "trace" };
+    const { clientId } = await cli.ask<{ clientId: string }>(["clients", "add", "--name", "Quiet"]);
+    const added = await cli.run(
+      ["users", "add", "--email", "quiet@example.com", "--name", "Q"],
+      `${password}\n`,
+      everything,
+    );
+    const made = await cli.run(["keys", "create", "--client", clientId, "--json"], "", everything);
+    expect([added.code, made.code]).toEqual([0, 0]);
+    expect(made.stderr).toContain('"level":30');
+    const { apiKey } = JSON.parse(made.stdout) as { apiKey: string };
+    for (const secret of [password, "another long password", apiKey.slice(-43)])
+      expect(cli.complaints()).not.toContain(secret);
+    expect((await service.prisma.apiKey.findMany({ where: { clientId } }))[0]?.scopes).toEqual([...scopes]);
+  });
+});
