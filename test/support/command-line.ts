@@ -21,7 +21,7 @@ export function commandLine(environment: Record<string, string>): CommandLine {
 
   function run(args: string[], input = "", env: Record<string, string> = {}): Promise<Finished> {
     const child = spawn(process.execPath, [launcher, ...args], {
-      env: { PATH: process.env["PATH"] ?? "", ...environment, ...env },
+      env: { PATH: process.env["PATH"], NODE_ENV: "production", ...environment, ...env },
     });
     const read = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const) {
