@@ -1,11 +1,10 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { scopes } from "@/lib/api-keys/authenticate";
 import { addClient } from "@/lib/clients/add";
-import { freezeClient, unfreezeClient } from "@/lib/clients/freeze";
 import { parseConfig } from "@/lib/config";
 import { removeEmbedded } from "@/lib/embedded/remove";
 import type { Service } from "@/lib/process";
@@ -13,16 +12,7 @@ import { startService } from "@/lib/service/start";
 import { readSession } from "@/lib/sessions/read";
 import { authenticate } from "@/lib/users/authenticate";
 import { pendingMigrations } from "@/prisma/migrate";
-import {
-  addPerson,
-  addTestClient,
-  apiFor,
-  mintApproval,
-  mintBody,
-  type Person,
-  password,
-  signIn,
-} from "../support/actors";
+import { addPerson, addTestClient, mintApproval, type Person, password, signIn } from "../support/actors";
 import { type CommandLine, commandLine } from "../support/command-line";
 import { decideAs } from "../support/deciding";
 
@@ -173,163 +163,6 @@ describe("users", () => {
     const { session } = await signIn(service, person);
     await decideAs(service, session, id, "accept");
     expect(await service.prisma.approval.findUnique({ where: { id } })).toMatchObject({ decision: "accept" });
-  });
-});
-
-describe("clients and keys", () => {
-  it("registers a client with issuers and tools, and changes its policy member by member", async () => {
-    const { clientId } = await cli.ask<{ clientId: string }>(
-      `clients add --name CRM --issuer ${foreign} --issuer ${url} --tool delete_project send_mail`.split(" "),
-    );
-    const before = await cli.ask<{ version: number; policy: object }>(["clients", "policy", clientId]);
-    expect(before).toMatchObject({
-      version: 1,
-      policy: { issuers: [foreign, url], tools: ["delete_project", "send_mail"] },
-    });
-    const changed = await cli.ask(["clients", "policy", clientId, "--set", "-"], `{ "maxPendingPerSubject": 2 }`);
-    expect(changed).toEqual({ clientId, version: 2, policy: { ...before.policy, maxPendingPerSubject: 2 } });
-    const file = path.join(dataDir, "policy.json");
-    await writeFile(file, `{ "maxPendingPerSubject": 0, "colour": "red" }`);
-    const [faulty, twice, none] = await Promise.all([
-      cli.fail(["clients", "policy", clientId, "--set", file]),
-      cli.fail(["clients", "policy", clientId, "--set", "-"], `{ "tools": [], "tools": ["x"] }`),
-      cli.fail(["clients", "policy", "cli_none"]),
-    ]);
-    expect(faulty).toMatchObject({ code: 1, error: { code: "invalid_request" } });
-    expect(faulty.error.message).toContain("maxPendingPerSubject");
-    expect(twice).toMatchObject({ code: 1, error: { code: "malformed_json" } });
-    expect(none).toMatchObject({ code: 1, error: { code: "not_found" } });
-  });
-
-  it("makes a key that the machine API takes within its scope, and revokes it at once for what changes something", async () => {
-    const person = await addPerson(service, "Keys");
-    const { clientId } = await addClient(service, { name: "Keys" }, actor);
-    const created = await cli.ask<{ keyId: string; apiKey: string }>(
-      `keys create --client ${clientId} --scope approvals:create --tool delete_project`.split(" "),
-    );
-    const api = apiFor(service, created.apiKey);
-    expect((await api("POST", "/approvals", mintBody(person))).status).toBe(201);
-    expect((await api("GET", "/approvals")).status).toBe(403);
-    const { keys } = await cli.ask<{ keys: object[] }>(["keys", "list", "--client", clientId]);
-    expect(keys).toMatchObject([
-      { keyId: created.keyId, scopes: ["approvals:create"], tools: ["delete_project"], revokedAt: null },
-    ]);
-    expect(JSON.stringify(keys)).not.toContain(created.apiKey.slice(-43));
-
-    expect(await cli.ask(["keys", "revoke", created.keyId])).toEqual({ keyId: created.keyId, clientId, changed: true });
-    expect((await api("POST", "/approvals", mintBody(person))).ok).toBe(false);
-    const [again, unknown, nobodys] = await Promise.all([
-      cli.ask(["keys", "revoke", created.keyId]),
-      cli.fail(["keys", "revoke", "000000000000"]),
-      cli.fail(["keys", "create", "--client", "cli_none"]),
-    ]);
-    expect(again).toMatchObject({ changed: false });
-    expect([unknown.error.code, nobodys.error.code]).toEqual(["not_found", "not_found"]);
-  });
-
-  it("freezes a client for everybody: what is live is withdrawn and nothing new begins, until it is unfrozen", async () => {
-    const person = await addPerson(service, "Frozen");
-    const client = await addTestClient(service);
-    const { id } = await mintApproval(client, person);
-    const parkedAt = performance.now();
-    const parked = client.api("GET", `/approvals/${id}?wait=50`);
-    expect(await cli.ask(["clients", "freeze", client.clientId])).toEqual({
-      clientId: client.clientId,
-      changed: true,
-      withdrawn: [id],
-    });
-    expect(await (await parked).json()).toMatchObject({ status: "withdrawn", next: "stop" });
-    // Nothing sweeps in this process: it was the command's announcement that woke the wait.
-    expect(performance.now() - parkedAt).toBeLessThan(45_000);
-    expect((await client.api("POST", "/approvals", mintBody(person))).status).toBe(403);
-    expect(await cli.ask(["clients", "freeze", client.clientId])).toMatchObject({ changed: false, withdrawn: [] });
-    const { clients } = await cli.ask<{ clients: { clientId: string }[] }>(["clients", "list"]);
-    expect(clients.find((listed) => listed.clientId === client.clientId)).toMatchObject({ isFrozen: true });
-    expect(await cli.ask(["clients", "unfreeze", client.clientId])).toMatchObject({ changed: true });
-    expect((await client.api("POST", "/approvals", mintBody(person))).status).toBe(201);
-  });
-
-  it("I8: no mint that races with a freeze leaves anything live behind", async () => {
-    const people = await Promise.all(["R1", "R2", "R3", "R4"].map((name) => addPerson(service, name)));
-    const limits = { maxPendingPerSubject: 1_000, maxMintsPerSubjectPerHour: 100_000 };
-    const { clientId, api } = await addTestClient(service, limits);
-    for (let round = 0; round < 10; round += 1) {
-      const mints = people.flatMap((person) => [1, 2, 3].map(() => api("POST", "/approvals", mintBody(person))));
-      await mints[round]; // so that each round is frozen at another moment
-      await freezeClient(service, clientId, actor);
-      await Promise.all(mints);
-      expect(await service.prisma.approval.count({ where: { clientId, status: "pending" } })).toBe(0);
-      await unfreezeClient(service, clientId, actor);
-    }
-    expect(await service.prisma.approval.count({ where: { clientId, reason: "frozen" } })).toBeGreaterThanOrEqual(10);
-  });
-
-  it("publishes a new signing key and goes on signing with the old one until it is known everywhere", async () => {
-    const before = await service.keys.signer();
-    const rotated = await cli.ask<{ kid: string; retired: string[] }>(["keys", "rotate-signing"]);
-    expect(rotated.retired).toEqual([]);
-    await service.keys.refresh();
-    expect(service.keys.published().map((key) => key.kid)).toEqual(expect.arrayContaining([before.kid, rotated.kid]));
-    expect((await service.keys.signer()).kid).toBe(before.kid);
-  });
-});
-
-describe("verify-receipt", () => {
-  let receipt: string;
-  let clientId: string;
-  let person: Person;
-
-  beforeAll(async () => {
-    person = await addPerson(service, "Receipt");
-    const client = await addTestClient(service);
-    clientId = client.clientId;
-    const { id } = await mintApproval(client, person);
-    await decideAs(service, (await signIn(service, person)).session, id, "accept");
-    receipt = (await service.prisma.approval.findUniqueOrThrow({ where: { id } })).receipt ?? "";
-  });
-
-  it("says of a genuine receipt who decided what, when and by what right, and that it grants nothing", async () => {
-    const { code, stdout, stderr } = await cli.run(["verify-receipt", "-"], receipt);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/^Genuine: signed with key /);
-    expect(stdout).toContain("as the receipt itself says: it was not compared");
-    expect(stdout).toContain(`decided by         ${person.sub} at ${url}`);
-    expect(stdout).toMatch(/result +accepted at \d{4}-\d\d-\d\dT/);
-    expect(stdout).toContain("by what right      it is the very identity that was asked");
-    expect(stdout).toContain("It grants nothing: only consume lets the tool run");
-  });
-
-  it("verifies without any deployment where issuer and key set are named", async () => {
-    const jwks = path.join(dataDir, "jwks.json");
-    await writeFile(jwks, JSON.stringify({ keys: service.keys.published() }));
-    const args = ["verify-receipt", "-", "--json", "--jwks", jwks, "--issuer", url, "--audience", clientId];
-    const unreachable = { DATABASE_URL: "postgresql://127.0.0.1:1/none", COUNTERSIGN_SECRET: "ab".repeat(32) };
-    const { code, stdout } = await cli.run(args, receipt, unreachable);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
-      genuine: true,
-      audienceFrom: "argument",
-      claims: { decision: "accept" },
-    });
-  });
-
-  it("refuses a receipt that was changed, is of another issuer or audience, or is none, with exit code 1", async () => {
-    const [head, payload = "", signature] = receipt.split(".");
-    const claims = JSON.parse(Buffer.from(payload, "base64url").toString()) as Record<string, unknown>;
-    const changed = Buffer.from(JSON.stringify({ ...claims, tool: "drop_database" })).toString("base64url");
-    const verdict = async (text: string, ...more: string[]) => {
-      const { code, stdout } = await cli.run(["verify-receipt", "-", "--json", ...more], text);
-      const { genuine, reason } = JSON.parse(stdout) as { genuine: boolean; reason: string };
-      return { code, genuine, reason };
-    };
-    const verdicts = await Promise.all([
-      verdict([head, changed, signature].join(".")),
-      verdict(receipt, "--issuer", foreign),
-      verdict(receipt, "--audience", "cli_x"),
-      verdict("no receipt"),
-    ]);
-    const reasons = ["bad_signature", "wrong_issuer", "wrong_audience", "malformed"];
-    expect(verdicts).toEqual(reasons.map((reason) => ({ code: 1, genuine: false, reason })));
   });
 });
 
