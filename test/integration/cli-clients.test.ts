@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { addClient } from "@/lib/clients/add";
 import type { Service } from "@/lib/process";
 import { addPerson, addTestClient, apiFor, mintApproval, mintBody } from "../support/actors";
@@ -11,6 +11,9 @@ import { createTestService } from "../support/database";
 
 const actor = { kind: "admin", via: "cli" } as const;
 const foreign = "https://login.example.com";
+
+// Each call is a process of its own, slow to start on a busy machine.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let cli: CommandLine;
 let service: Service;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { scopes } from "@/lib/api-keys/authenticate";
 import { addClient } from "@/lib/clients/add";
 import { parseConfig } from "@/lib/config";
@@ -19,6 +19,9 @@ import { decideAs } from "../support/deciding";
 const url = "http://localhost:3917";
 const actor = { kind: "admin", via: "cli" } as const;
 const foreign = "https://login.example.com";
+
+// Each call is a process of its own, slow to start on a busy machine.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let dataDir: string;
 let cli: CommandLine;
