@@ -5,7 +5,7 @@ import type { JsonValue } from "./value";
 /**
  * The one text of a value that every implementation agrees on (RFC 8785, JSON Canonicalization Scheme).
  *
- * Does not judge exactness: check values from outside with `parseStrict` or `checkExact` first. Throws `TypeError` for what
+ * Does not judge exactness: check values from outside with `parseStrict` first. Throws `TypeError` for what
  * the scheme cannot express: non-finite numbers, lone surrogates, cycles, and anything that JSON text would drop or replace.
  */
 export function canonicalJson(value: JsonValue): string {

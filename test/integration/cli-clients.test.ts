@@ -117,3 +117,21 @@ describe("clients and keys", () => {
     expect((await service.keys.signer()).kid).toBe(before.kid);
   });
 });
+
+describe("the command", () => {
+  it("names every fault of the configuration and changes nothing", async () => {
+    const { code, stdout, stderr } = await cli.run(["clients", "list", "--json"], "", {
+      PORT: "none",
+      LOG_LEVEL: "loud",
+    });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    const { error } = JSON.parse(stderr) as { error: { code: string; message: string } };
+    expect(error).toEqual({ code: "configuration", message: expect.stringMatching(/PORT: .*\n.*LOG_LEVEL: /) });
+  });
+
+  it("draws control characters of outside text instead of letting the terminal obey them (I11)", async () => {
+    await addClient(service, { name: "Ev\u001b[2Jil" }, actor);
+    const { stdout } = await cli.run(["clients", "list"]);
+    expect(stdout).toContain("Ev[U+001B][2Jil");
+  });
+});

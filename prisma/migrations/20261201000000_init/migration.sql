@@ -229,13 +229,10 @@ CREATE INDEX "approval_subject_iss_subject_sub_created_at_idx" ON "approval"("su
 CREATE INDEX "approval_client_id_created_at_id_idx" ON "approval"("client_id", "created_at", "id");
 
 -- CreateIndex
-CREATE INDEX "approval_client_id_subject_iss_subject_sub_created_at_idx" ON "approval"("client_id", "subject_iss", "subject_sub", "created_at");
-
 -- CreateIndex
--- CreateIndex
-CREATE INDEX "approval_client_id_action_tag_idx" ON "approval"("client_id", "action_tag");
+CREATE INDEX "approval_action_tag_idx" ON "approval"("action_tag");
 
-CREATE INDEX "decline_cooldown_client_id_action_tag_idx" ON "decline_cooldown"("client_id", "action_tag");
+CREATE INDEX "decline_cooldown_action_tag_idx" ON "decline_cooldown"("action_tag");
 
 -- CreateIndex
 CREATE INDEX "freeze_client_id_idx" ON "freeze"("client_id");
@@ -301,7 +298,10 @@ ALTER TABLE "approval" ADD CONSTRAINT "approval_erasure" CHECK (
 ALTER TABLE "freeze" ADD CONSTRAINT "freeze_subject" CHECK (("subject_iss" IS NULL) = ("subject_sub" IS NULL));
 
 -- One live approval an action where the client asked for reuse (section 6).
-CREATE UNIQUE INDEX "approval_live_key" ON "approval"("client_id", "action_tag") WHERE "status" = 'pending' AND "reuse_tag" IS NOT NULL;
+CREATE UNIQUE INDEX "approval_live_key" ON "approval"("action_tag") WHERE "status" = 'pending' AND "reuse_tag" IS NOT NULL;
+-- What minting counts: one client, one person. One expression, so that no plan can choose the client's index instead, which a busy
+-- client makes long; action tags contain the client already.
+CREATE INDEX "approval_mint_window_idx" ON "approval"(("client_id" || E'\n' || "subject_iss" || E'\n' || "subject_sub"), "created_at");
 -- What the worker looks for.
 CREATE INDEX "approval_due_idx" ON "approval"("expires_at") WHERE "status" = 'pending';
 CREATE INDEX "approval_unsettled_idx" ON "approval"("act_by") WHERE "status" = 'accepted' AND "settled_at" IS NULL;
@@ -321,19 +321,22 @@ RETURNS TABLE("pending" INTEGER, "recent" INTEGER, "oldest_recent" TIMESTAMPTZ, 
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   instant TIMESTAMPTZ;
+  pair TEXT := p_client || E'\n' || p_iss || E'\n' || p_sub;
 BEGIN
-  PERFORM pg_advisory_xact_lock(hashtextextended(p_client || E'\n' || p_iss || E'\n' || p_sub, 0));
+  PERFORM pg_advisory_xact_lock(hashtextextended(pair, 0));
   instant := clock_timestamp();
   RETURN QUERY SELECT
-    (SELECT count(*)::INTEGER FROM "approval" a WHERE a."client_id" = p_client AND a."subject_iss" = p_iss AND a."subject_sub" = p_sub
-      AND a."status" = 'pending' AND a."expires_at" > instant AND a."created_at" > instant - INTERVAL '25 hours'),
-    w."recent", w."oldest_recent",
-    (SELECT max(c."until") FROM "decline_cooldown" c WHERE c."client_id" = p_client AND c."action_tag" = p_action_tag AND c."until" > instant),
+    w."pending", w."recent", w."oldest_recent",
+    (SELECT max(c."until") FROM "decline_cooldown" c WHERE c."action_tag" = p_action_tag AND c."until" > instant),
     EXISTS (SELECT 1 FROM "freeze" f WHERE f."client_id" = p_client AND f."lifted_at" IS NULL AND (f."until" IS NULL OR f."until" > instant)
       AND (f."subject_iss" IS NULL OR (f."subject_iss" = p_iss AND f."subject_sub" = p_sub))),
-    (SELECT a."id" FROM "approval" a WHERE p_reuse AND a."client_id" = p_client AND a."action_tag" = p_action_tag AND a."reuse_tag" IS NOT NULL
+    (SELECT a."id" FROM "approval" a WHERE p_reuse AND a."action_tag" = p_action_tag AND a."reuse_tag" IS NOT NULL
       AND (a."status" = 'pending' OR (a."status" = 'accepted' AND a."consumed_at" IS NULL AND a."act_by" > instant))
       ORDER BY a."status" = 'pending' DESC, a."created_at" DESC LIMIT 1)
-  FROM (SELECT count(*)::INTEGER AS "recent", min(a."created_at") AS "oldest_recent" FROM "approval" a
-    WHERE a."client_id" = p_client AND a."subject_iss" = p_iss AND a."subject_sub" = p_sub AND a."created_at" > instant - INTERVAL '1 hour') w;
+  FROM (
+    SELECT count(*) FILTER (WHERE a."status" = 'pending' AND a."expires_at" > instant)::INTEGER AS "pending",
+      count(*) FILTER (WHERE a."created_at" > instant - INTERVAL '1 hour')::INTEGER AS "recent",
+      min(a."created_at") FILTER (WHERE a."created_at" > instant - INTERVAL '1 hour') AS "oldest_recent"
+    -- No approval waits longer than a day.
+    FROM "approval" a WHERE a."client_id" || E'\n' || a."subject_iss" || E'\n' || a."subject_sub" = pair AND a."created_at" > instant - INTERVAL '25 hours') w;
 END $$;

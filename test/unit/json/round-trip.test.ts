@@ -2,7 +2,6 @@ import { deepStrictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "@/lib/json/canonical";
-import { checkExact } from "@/lib/json/check-exact";
 import { parseStrict } from "@/lib/json/parse-strict";
 import type { JsonValue } from "@/lib/json/value";
 
@@ -49,7 +48,6 @@ describe("I3: a value survives its canonical text", () => {
       fc.property(exactJson, (value) => {
         const parsed = parseStrict(JSON.stringify(value, null, 1), { maxDepth: 100 });
         deepStrictEqual(parsed, { ok: true, value });
-        expect(checkExact(value, { maxDepth: 100 })).toBeNull();
       }),
       { numRuns: 300 },
     );
