@@ -1,6 +1,6 @@
 /**
  * Takes pictures of every page, at 390 and 1280 px, light and dark, in English and Japanese, into test-output/screenshots.
- * Starts what it needs: an embedded database, the built server, a browser. `npx tsx scripts/screenshots.ts [part of a name …]`
+ * Starts what it needs: an embedded database, the built server, a browser. `npm run screenshots -- [part of a name …]`
  */
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
