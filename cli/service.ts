@@ -24,6 +24,8 @@ export async function withService<T>(work: (service: Service) => Promise<T>): Pr
   return untilInterrupted(async (interrupted) => {
     const { service, stop } = await startService(config, { migrate: true, log });
     try {
+      // One that came during the start: nothing begins any more.
+      await Promise.race([interrupted, Promise.resolve()]);
       return await Promise.race([work(service), interrupted]);
     } finally {
       await stop();

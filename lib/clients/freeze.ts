@@ -8,8 +8,9 @@ import { Problem } from "../problem";
 import type { Service } from "../process";
 
 /**
- * Freezes a client for everybody until it is unfrozen: withdraws all it has pending or accepted and unconsumed, and refuses new ones,
- * all or nothing (I8). Again on a frozen client it withdraws what is live and changes nothing else. Returns the ids that were withdrawn.
+ * Freezes a client for everybody until it is unfrozen: refuses new ones from the first commit on, then withdraws all it has pending or
+ * accepted and unconsumed. Should it fail in between, the freeze stands; again on a frozen client it withdraws what is live and changes
+ * nothing else. Returns the ids that were withdrawn.
  * Errors: `not_found`; `unavailable` where approvals stay locked for more than five seconds.
  */
 export async function freezeClient(
@@ -17,7 +18,16 @@ export async function freezeClient(
   clientId: string,
   actor: AuditActor,
 ): Promise<{ clientId: string; changed: boolean; withdrawn: string[] }> {
-  const result = await transact(service.pool, async (db) => {
+  const changed = await putUp(service.pool, clientId, actor);
+  // Apart, so that the table is locked for a moment only: withdrawing signs a receipt for each, and other clients go on meanwhile.
+  const withdrawn = await transact(service.pool, (db) => withdrawLive(service, db, clientId));
+  for (const id of withdrawn) service.hub.announce(id);
+  return { clientId, changed, withdrawn };
+}
+
+/** The freeze itself; after its commit every mint that has not seen it is over. False where the client was frozen before. */
+async function putUp(pool: pg.Pool, clientId: string, actor: AuditActor): Promise<boolean> {
+  return transact(pool, async (db) => {
     await requireClient(db, clientId);
     await stopWriters(db);
     const { rowCount } = await db.query(
@@ -25,20 +35,10 @@ export async function freezeClient(
          WHERE "client_id" = $2 AND "subject_sub" IS NULL AND "lifted_at" IS NULL AND ("until" IS NULL OR "until" > clock_timestamp()))`,
       [`frz_${randomUUID()}`, clientId],
     );
-    const withdrawn = await withdrawLive(service, db, clientId);
     const changed = rowCount === 1;
-    if (changed)
-      await appendAudit(db, {
-        type: "admin.client_frozen",
-        clientId,
-        actor,
-        reason: "admin",
-        data: { withdrawn: withdrawn.length },
-      });
-    return { clientId, changed, withdrawn };
+    if (changed) await appendAudit(db, { type: "admin.client_frozen", clientId, actor, reason: "admin" });
+    return changed;
   });
-  for (const id of result.withdrawn) service.hub.announce(id);
-  return result;
 }
 
 /**

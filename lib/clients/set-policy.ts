@@ -6,7 +6,8 @@ import { readClient } from "./cache";
 import { type Policy, policySchema } from "./policy";
 
 /**
- * Puts a new version of a client's policy in force: the members of `patch` replace those of the policy in force. Old versions are kept;
+ * Puts a new version of a client's policy in force: the members of `patch` replace those of the policy in force, within `default` too,
+ * so that naming one rule does not loosen the others. Old versions are kept;
  * records name theirs. Errors: `not_found`, `invalid_request` with each member, `unavailable` where somebody else changed it meanwhile.
  */
 export async function setPolicy(
@@ -17,7 +18,7 @@ export async function setPolicy(
 ): Promise<{ version: number; policy: Policy }> {
   const client = await readClient(service.prisma, clientId);
   if (!client) throw new Problem("not_found");
-  const parsed = policySchema.safeParse({ ...client.policy, ...patch });
+  const parsed = policySchema.safeParse({ ...client.policy, ...patch, ...mergedDefault(client.policy, patch) });
   if (!parsed.success)
     throw new Problem("invalid_request", {
       errors: parsed.error.issues.map((i) => ({ pointer: `/${i.path.join("/")}`, message: i.message })),
@@ -39,4 +40,10 @@ export async function setPolicy(
     });
   });
   return { version, policy: parsed.data };
+}
+
+/** Anything but an object is left to the schema, which refuses it. */
+function mergedDefault(policy: Policy, { default: rules }: { default?: unknown }): { default?: object } {
+  const isObject = typeof rules === "object" && rules !== null && !Array.isArray(rules);
+  return isObject ? { default: { ...policy.default, ...rules } } : {};
 }

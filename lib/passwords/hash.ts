@@ -25,8 +25,11 @@ export async function verifyPassword(stored: string | null | undefined, password
   return isSame && stored !== null && stored !== undefined;
 }
 
-/** OpaqueString of RFC 8265: the same password typed on two keyboards is the same text. */
-const prepare = (password: string) => password.normalize("NFC");
+/**
+ * The mappings of OpaqueString (RFC 8265 section 4.2): every space becomes U+0020, then NFC. The same password typed on two keyboards,
+ * or with a Japanese input method's wide space, is the same text.
+ */
+const prepare = (password: string) => password.replace(/\p{Zs}/gu, " ").normalize("NFC");
 
 /** A hash of random bytes that nobody kept, with the same costs. */
 const unusable = "$argon2id$v=19$m=19456,t=2,p=1$Y291bnRlcnNpZ24tbm9ib2R5$3VbYyWZ0o4l7nqfH4vS0m9mGvQw2m0y0Zk0gJx7Qm3E";

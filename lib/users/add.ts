@@ -30,8 +30,11 @@ export async function addUser(
   const id = newId("usr");
   const identity = { iss: service.issuer, sub: id, userId: id, mayApprove: true, linkedBy: "self" };
   await service.prisma.$transaction(async (tx) => {
-    if (await tx.user.findUnique({ where: { email } })) throw refusal("/email", "is taken");
-    await tx.user.create({ data: { id, email, name, passwordHash, roles: user.roles ?? [] } });
+    const { count } = await tx.user.createMany({
+      data: [{ id, email, name, passwordHash, roles: user.roles ?? [] }],
+      skipDuplicates: true,
+    });
+    if (count === 0) throw refusal("/email", "is taken");
     await tx.identity.create({ data: { ...identity, mac: macOfIdentity(service.secrets, identity) } });
     await appendAudit(tx, { type: "admin.user_added", actor, data: { userId: id, roles: user.roles ?? [] } });
   });

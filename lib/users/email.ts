@@ -8,10 +8,11 @@ const schema = z
 
 /** The one form of an e-mail address: trimmed, lower case, ASCII. Errors: `invalid_request`. */
 export function normalEmail(text: string): string {
-  const email = schema.safeParse(text.trim().toLowerCase());
+  // Judged before it is lowered: U+212A (Kelvin sign), for one, would become an ASCII k.
+  const email = schema.safeParse(text.trim());
   if (!email.success)
     throw new Problem("invalid_request", {
       errors: [{ pointer: "/email", message: "must be an e-mail address in ASCII" }],
     });
-  return email.data;
+  return email.data.toLowerCase();
 }
