@@ -8,33 +8,56 @@ export async function PageFrame({ children, path, email, wide = false, nav }: Fr
   const t = await getTranslations("frame");
   const width = wide ? "max-w-5xl" : "max-w-2xl";
   return (
-    <div className={`mx-auto ${width} px-4 pb-10 sm:px-6`}>
-      <header className="flex flex-wrap items-center justify-between gap-x-4 py-3">
-        <strong className="py-2">{getService().config.name}</strong>
-        {email ? <bdi className="text-muted min-w-0 truncate text-sm">{email}</bdi> : null}
+    <>
+      <header className="bg-card border-line border-b">
+        <div className={`mx-auto ${width} flex flex-wrap items-center justify-between gap-x-4 px-4 py-2 sm:px-6`}>
+          <span className="flex min-h-9 items-center gap-2.5">
+            <Emblem />
+            <strong>{getService().config.name}</strong>
+          </span>
+          {email ? <bdi className="text-muted min-w-0 text-sm break-all">{email}</bdi> : null}
+        </div>
       </header>
-      {nav ? (
-        <nav className="mb-2 flex gap-5" aria-label={t("pages")}>
-          <a className="button-plain" href="/inbox">
-            {t("inbox")}
-          </a>
-          {nav.isAuditor ? (
-            <a className="button-plain" href="/audit">
-              {t("audit")}
+      <div className={`mx-auto ${width} px-4 pt-4 pb-10 sm:px-6`}>
+        {nav ? (
+          <nav className="mb-2 flex gap-5" aria-label={t("pages")}>
+            <a className="button-plain" href="/inbox">
+              {t("inbox")}
+            </a>
+            {nav.isAuditor ? (
+              <a className="button-plain" href="/audit">
+                {t("audit")}
+              </a>
+            ) : null}
+          </nav>
+        ) : null}
+        <main>{children}</main>
+        <footer className="text-muted mt-10 flex flex-wrap items-center justify-between gap-x-4 text-sm">
+          <LanguageSwitch path={path} />
+          {email ? (
+            <a className="button-plain" href="/signout">
+              {t("signOut")}
             </a>
           ) : null}
-        </nav>
-      ) : null}
-      <main>{children}</main>
-      <footer className="text-muted mt-10 flex flex-wrap items-center justify-between gap-x-4 text-sm">
-        <LanguageSwitch path={path} />
-        {email ? (
-          <a className="button-plain" href="/signout">
-            {t("signOut")}
-          </a>
-        ) : null}
-      </footer>
-    </div>
+        </footer>
+      </div>
+    </>
+  );
+}
+
+function Emblem() {
+  return (
+    <svg className="size-6 shrink-0" viewBox="0 0 32 32" aria-hidden="true">
+      <rect className="fill-accent" width="32" height="32" rx="8" />
+      <path
+        className="stroke-accent-ink"
+        d="M8.5 17l5 5L23.5 11"
+        fill="none"
+        strokeWidth="3.4"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+      />
+    </svg>
   );
 }
 

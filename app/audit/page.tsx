@@ -3,10 +3,13 @@ import { type AuditFilter, listAudit } from "@/lib/audit/list";
 import { getService } from "@/lib/process";
 import { miss } from "../miss";
 import { PageFrame } from "../page-frame";
+import { pageTitle } from "../page-title";
 import { requireSession } from "../session";
 import { actorOf } from "./actor";
 
 type Search = Record<string, string | string[] | undefined>;
+
+export const generateMetadata = () => pageTitle("audit");
 
 /** The history, for auditors; everybody else sees the page of something that is not there. */
 export default async function AuditPage({ searchParams }: { searchParams: Promise<Search> }) {
@@ -72,7 +75,7 @@ async function Filters({ types, search }: { types: string[]; search: Search }) {
           ))}
         </select>
       </label>
-      {(["approval", "client", "sub"] as const).map((name) => (
+      {(["approval", "client", "person"] as const).map((name) => (
         <label className="block" key={name}>
           <span className="label">{t(name)}</span>
           <input className="input mt-1" name={name} defaultValue={value(name)} />
@@ -104,7 +107,7 @@ function filterOf(search: Search): AuditFilter {
     type: text("type"),
     approvalId: text("approval"),
     clientId: text("client"),
-    sub: text("sub"),
+    person: text("person"),
     cursor: text("cursor"),
     from: day("from", 0),
     to: day("to", 1),

@@ -1,13 +1,14 @@
 import { getFormatter, getLocale, getTranslations } from "next-intl/server";
 import { type InboxItem, readInbox } from "@/lib/approvals/inbox";
 import { getService } from "@/lib/process";
-import { inspectText } from "@/lib/text/inspect";
-import { textWarnings } from "@/lib/text/warnings";
-import { Shown } from "../a/[id]/shown";
+import { Outside } from "../outside";
 import { PageFrame } from "../page-frame";
+import { pageTitle } from "../page-title";
 import { requireSession } from "../session";
 
 type Props = { searchParams: Promise<{ cursor?: string | string[] }> };
+
+export const generateMetadata = () => pageTitle("inbox");
 
 /** What waits for this person, then what came of the rest. */
 export default async function InboxPage({ searchParams }: Props) {
@@ -57,13 +58,15 @@ async function Item({ item, now }: { item: InboxItem; now: Date }) {
     <li>
       <a className="row hover:bg-note block" href={`/a/${item.id}`}>
         <span className={isPending ? "block text-lg font-bold" : "block"}>
-          <Shown text={{ spans: inspectText(item.title, { multiline: false }), warnings: textWarnings(item.title) }} />
+          <Outside text={item.title} />
         </span>
         <span className="text-muted flex flex-wrap justify-between gap-x-4 text-sm">
           <bdi>{item.clientName}</bdi>
           <span>
             {isPending
-              ? t("left", { minutes })
+              ? minutes < 60
+                ? t("left", { minutes })
+                : t("leftHours", { hours: Math.floor(minutes / 60), minutes: minutes % 60 })
               : `${t(`status.${item.isRun ? "run" : item.status}`)} · ${format.dateTime(item.createdAt, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })} UTC`}
           </span>
         </span>

@@ -1,5 +1,6 @@
 import { getService } from "@/lib/process";
 import { localeCookie } from "@/lib/requests/locale";
+import { readForm } from "@/lib/requests/read-form";
 import { isSameOrigin } from "@/lib/requests/same-origin";
 import { samePath } from "@/lib/requests/same-path";
 
@@ -7,7 +8,8 @@ import { samePath } from "@/lib/requests/same-path";
 export async function POST(request: Request): Promise<Response> {
   const { url } = getService().config;
   if (!isSameOrigin(request.headers, url)) return new Response("Forbidden", { status: 403 });
-  const form = new URLSearchParams((await request.text()).slice(0, 4_096));
+  const form = await readForm(request);
+  if (!form) return new Response("Unsupported Media Type", { status: 415 });
   const locale = form.get("locale") === "ja" ? "ja" : "en";
   const secure = url.startsWith("https:") ? "; Secure" : "";
   return new Response(null, {

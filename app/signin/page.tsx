@@ -4,8 +4,11 @@ import { getService } from "@/lib/process";
 import { samePath } from "@/lib/requests/same-path";
 import { goTo } from "../go-to";
 import { PageFrame } from "../page-frame";
+import { pageTitle } from "../page-title";
 
 type Search = { searchParams: Promise<{ callbackUrl?: string | string[]; error?: string | string[] }> };
+
+export const generateMetadata = () => pageTitle("signin");
 
 /** Local accounts. A plain form: it works without JavaScript, and password managers know it. */
 export default async function SignIn({ searchParams }: Search) {

@@ -5,8 +5,11 @@ import { samePath } from "@/lib/requests/same-path";
 import { readSession } from "@/lib/sessions/read";
 import { goTo } from "../go-to";
 import { PageFrame } from "../page-frame";
+import { pageTitle } from "../page-title";
 
 type Search = { searchParams: Promise<{ callbackUrl?: string | string[] }> };
+
+export const generateMetadata = () => pageTitle("signout");
 
 export default async function SignOut({ searchParams }: Search) {
   const session = await readSession(getService(), await headers());

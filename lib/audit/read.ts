@@ -1,4 +1,4 @@
-import { type ReceiptVerdict, verifyReceipt } from "@countersign/mcp/receipt";
+import { type ReceiptRefusal, verifyReceipt } from "@countersign/mcp/receipt";
 import { type Approval, type Status, statusAt } from "../approvals/approval";
 import { isApprovalId } from "../approvals/id";
 import { readApproval } from "../approvals/store";
@@ -13,8 +13,10 @@ export type AuditedApproval = {
   status: Status;
   clientName: string;
   events: AuditEvent[];
-  receipt: { text: string; verdict: ReceiptVerdict } | undefined;
+  receipt: { text: string; verdict: AuditVerdict } | undefined;
 };
+/** `row_mismatch`: genuine, but it tells of another end than the row does; the row was changed afterwards (I17). */
+export type AuditVerdict = "genuine" | "row_mismatch" | ReceiptRefusal;
 
 /**
  * The history of one approval for an auditor: its events, what stays of it, and whether its receipt is genuine. Undefined for everybody else
@@ -43,15 +45,18 @@ export async function readAudited(
   };
 }
 
+/** Against everything the page says of the approval, so that "genuine" vouches for what the auditor reads. */
 async function checked(service: Service, approval: Approval): Promise<AuditedApproval["receipt"]> {
   if (approval.status === "pending") return undefined;
-  const { issuer } = service;
   const verdict = await verifyReceipt(approval.receipt, {
-    issuer,
+    issuer: service.issuer,
     audience: approval.clientId,
     approvalId: approval.id,
     actionDigest: approval.actionDigest,
+    tool: approval.tool,
+    subject: approval.subject,
     keys: (kid) => service.keys.find(kid),
   });
-  return { text: approval.receipt, verdict };
+  if (!verdict.ok) return { text: approval.receipt, verdict: verdict.reason };
+  return { text: approval.receipt, verdict: verdict.claims.status === approval.status ? "genuine" : "row_mismatch" };
 }

@@ -1,8 +1,9 @@
-import { type CryptoKey, compactDecrypt, importJWK, type JWK } from "jose";
+import { createPrivateKey, type JsonWebKey, type KeyObject } from "node:crypto";
+import { type CryptoKey, compactDecrypt, type JWK } from "jose";
 import type { Database } from "../database/prisma";
 import type { Logger } from "../log";
 import type { Secrets } from "../secrets/derive";
-import { authenticateSigningKey, type SigningKey, signingAlg } from "./signing-key";
+import { authenticateSigningKey, type SigningKey } from "./signing-key";
 
 /**
  * The signing keys of this deployment, read from the database and authenticated. A row that fails is not loaded, not
@@ -13,7 +14,7 @@ export function createKeyRing(options: { prisma: Database; secrets: Secrets; log
   let keys = new Map<string, SigningKey>();
   let rejected = 0;
   let readAt = 0;
-  const privateKeys = new Map<string, CryptoKey>();
+  const privateKeys = new Map<string, KeyObject>();
 
   async function refresh(): Promise<void> {
     readAt = Date.now();
@@ -35,7 +36,7 @@ export function createKeyRing(options: { prisma: Database; secrets: Secrets; log
     return key && key.revokedAt === null ? key.publicKey : undefined;
   }
 
-  async function signer(now: Date = new Date()): Promise<{ kid: string; privateKey: CryptoKey }> {
+  async function signer(now: Date = new Date()): Promise<{ kid: string; privateKey: KeyObject }> {
     const usable = [...keys.values()].filter((key) => key.status === "active" && key.activeFrom <= now);
     const newest = usable.sort((a, b) => b.activeFrom.getTime() - a.activeFrom.getTime())[0];
     if (!newest?.privateJwe) throw new Error("no signing key is active");
@@ -57,16 +58,16 @@ export type KeyRing = {
   /** The public key to verify with, or undefined for unknown, unauthentic and revoked keys. */
   find(kid: string): Promise<CryptoKey | undefined>;
   /** The newest active key. Throws where there is none: then nothing can be minted or decided. */
-  signer(now?: Date): Promise<{ kid: string; privateKey: CryptoKey }>;
+  signer(now?: Date): Promise<{ kid: string; privateKey: KeyObject }>;
   /** The public keys for `/.well-known/jwks.json`. */
   published(now?: Date): JWK[];
   isHealthy(): boolean;
 };
 
-async function unwrap(privateJwe: string, kek: Uint8Array): Promise<CryptoKey> {
+async function unwrap(privateJwe: string, kek: Uint8Array): Promise<KeyObject> {
   const { plaintext } = await compactDecrypt(privateJwe, kek, {
     keyManagementAlgorithms: ["dir"],
     contentEncryptionAlgorithms: ["A256GCM"],
   });
-  return (await importJWK(JSON.parse(new TextDecoder().decode(plaintext)) as JWK, signingAlg)) as CryptoKey;
+  return createPrivateKey({ key: JSON.parse(new TextDecoder().decode(plaintext)) as JsonWebKey, format: "jwk" });
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { RECEIPT_TYP, type ReceiptClaims } from "@countersign/mcp/receipt";
 import type { Approval } from "../approvals/approval";
+import { signClaims } from "../keys/sign-claims";
 import type { Service } from "../process";
-import { signClaims } from "../records/sign";
 
 /** What a person's decision adds to a receipt: who decided, by what right, on which view, how freshly signed in. */
 export type DecisionEvidence = {

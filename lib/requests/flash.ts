@@ -6,6 +6,8 @@ import { readCookie } from "../sessions/cookie";
 
 const flashSeconds = 120;
 const cookieName = "countersign.flash";
+/** Browsers drop a cookie of more than 4,096 bytes (RFC 6265 section 6.1), and the notice with it; encryption adds a third and some. */
+const noteMaxBytes = 2_500;
 
 const schema = z.object({
   sid: z.string(),
@@ -27,7 +29,12 @@ export async function flashCookie(
   binding: { sid: string; target: string },
   flash: Flash,
 ): Promise<string> {
-  const claims = { ...binding, ...flash, until: Date.now() + flashSeconds * 1000 };
+  const claims = {
+    ...binding,
+    notice: flash.notice,
+    note: fitted(flash.note),
+    until: Date.now() + flashSeconds * 1000,
+  };
   const value = await new CompactEncrypt(new TextEncoder().encode(JSON.stringify(claims)))
     .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
     .encrypt(service.secrets.flash);
@@ -55,6 +62,18 @@ export async function readFlash(
   if (!claims || claims.sid !== binding.sid || claims.target !== binding.target || claims.until < Date.now())
     return undefined;
   return { notice: claims.notice as Notice, note: claims.note };
+}
+
+/** As much of the note as a cookie holds, in whole characters. Only a note that is too long, or full of controls, does not fit. */
+function fitted(note: string): string {
+  let size = 0;
+  let kept = "";
+  for (const character of note) {
+    size += Buffer.byteLength(JSON.stringify(character)) - 2;
+    if (size > noteMaxBytes) break;
+    kept += character;
+  }
+  return kept;
 }
 
 function attributes(service: Service, maxAge: number): string {

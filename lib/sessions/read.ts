@@ -9,20 +9,29 @@ import { absoluteSeconds, idleSeconds, type PersonSession } from "./session";
 export async function readSession(service: Service, headers: Headers): Promise<PersonSession | undefined> {
   const claims = await claimsFromCookie(service, headers);
   if (!claims || claims.startedAt + absoluteSeconds <= Date.now() / 1000) return undefined;
-  const row = await service.prisma.session.findUnique({ where: { sid: claims.sid } });
-  if (
-    !row ||
-    row.userId !== claims.userId ||
-    row.revokedAt !== null ||
-    row.lastSeenAt.getTime() + idleSeconds * 1000 <= Date.now()
-  )
-    return undefined;
-  const user = await service.prisma.user.findUnique({ where: { id: claims.userId } });
-  if (!user || user.disabledAt !== null) return undefined;
-  if (row.lastSeenAt.getTime() + seenEveryMs < Date.now())
+  const { rows } = await service.pool.query<SessionRow>({ name: "session-read", text: readSql, values: [claims.sid] });
+  const row = rows[0];
+  if (!row || row.user_id !== claims.userId || row.revoked_at !== null || row.disabled_at !== null) return undefined;
+  if (row.last_seen_at.getTime() + idleSeconds * 1000 <= Date.now()) return undefined;
+  if (row.last_seen_at.getTime() + seenEveryMs < Date.now())
     await service.prisma.session.updateMany({ where: { sid: claims.sid }, data: { lastSeenAt: new Date() } });
-  return { ...claims, email: user.email, name: user.name, roles: user.roles };
+  return { ...claims, email: row.email, name: row.name, roles: row.roles };
 }
+
+type SessionRow = {
+  user_id: string;
+  revoked_at: Date | null;
+  last_seen_at: Date;
+  email: string;
+  name: string;
+  roles: string[];
+  disabled_at: Date | null;
+};
+
+// Before every page and every decision: one round trip.
+const readSql = `
+SELECT s."user_id", s."revoked_at", s."last_seen_at", u."email", u."name", u."roles", u."disabled_at"
+FROM "session" s JOIN "user" u ON u."id" = s."user_id" WHERE s."sid" = $1`;
 
 /** Coarse, so that reading a page writes at most once in this time. */
 const seenEveryMs = 5 * 60 * 1000;

@@ -3,11 +3,11 @@ import type { View } from "@/lib/views/view";
 import { ArgumentRow, Shown } from "./shown";
 
 /** The whole action in the order of the gate: what decides first, then everything, then the model's words (section 10). */
-export async function Action({ view }: { view: View }) {
+export async function Action({ view, isPending }: { view: View; isPending: boolean }) {
   const t = await getTranslations("approval");
   return (
     <>
-      <Asker view={view} />
+      <Asker view={view} isPending={isPending} />
       <h1 className="mt-2 text-2xl leading-tight font-bold sm:text-3xl">
         <Shown text={view.title} />
       </h1>
@@ -39,12 +39,12 @@ export async function Action({ view }: { view: View }) {
   );
 }
 
-async function Asker({ view }: { view: View }) {
+async function Asker({ view, isPending }: { view: View; isPending: boolean }) {
   const t = await getTranslations("approval");
   return (
     <div className="mt-2">
       <p>
-        {t.rich("asks", {
+        {t.rich(isPending ? "asks" : "asked", {
           client: () => (
             <strong>
               <Shown text={view.clientName} />

@@ -65,7 +65,7 @@ export async function DecisionForm({ service, session, opened, record, view, not
             {t("approve")}
           </button>
         </div>
-        <div className="flex flex-wrap justify-between gap-x-6 text-sm">
+        <div className="border-line grid gap-x-6 gap-y-1 border-t pt-2 text-sm sm:grid-cols-[1fr_auto] sm:items-start">
           <div>
             <button
               className="button-plain"

@@ -5,6 +5,7 @@ import type { Opened } from "@/lib/approvals/open";
 import type { Service } from "@/lib/process";
 import { csrfToken } from "@/lib/sessions/csrf";
 import type { PersonSession } from "@/lib/sessions/session";
+import { Outside } from "../../outside";
 
 type Props = { service: Service; session: PersonSession; opened: Opened };
 
@@ -32,11 +33,13 @@ export async function Ending({ service, session, opened }: Props) {
       {approval.note ? (
         <p className="row">
           <span className="label block">{t("note")}</span>
-          <bdi className="outside">{approval.note}</bdi>
+          <Outside text={approval.note} />
         </p>
       ) : null}
       {opened.record ? null : (
-        <p className="row text-muted">{t("erased", { title: approval.title ?? approval.tool })}</p>
+        <p className="row text-muted">
+          {t.rich("erased", { title: () => <Outside text={approval.title ?? approval.tool} /> })}
+        </p>
       )}
       {kind === "accepted" ? (
         <TakeBack service={service} session={session} id={approval.id} until={instant(actByOf(approval))} />

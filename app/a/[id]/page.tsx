@@ -3,18 +3,21 @@ import { getLocale, getTranslations } from "next-intl/server";
 import { statusAt } from "@/lib/approvals/approval";
 import { openForPerson } from "@/lib/approvals/open";
 import { getService } from "@/lib/process";
-import { readFlash } from "@/lib/requests/flash";
+import { type Notice, readFlash } from "@/lib/requests/flash";
 import { isFresh } from "@/lib/sessions/step-up";
 import { buildView } from "@/lib/views/build";
 import { goTo } from "../../go-to";
-import { miss } from "../../miss";
 import { PageFrame } from "../../page-frame";
+import { pageTitle } from "../../page-title";
 import { requireSession } from "../../session";
 import { Action } from "./action";
 import { DecisionForm } from "./decision-form";
 import { Ending } from "./ending";
+import { notTheirs } from "./not-theirs";
 
 type Props = { params: Promise<{ id: string }> };
+
+export const generateMetadata = () => pageTitle("approval");
 
 /** Session, then id, record and subject (one 404 for every miss), then state, then freshness (section 10). Changes nothing (I7). */
 export default async function ApprovalPage({ params }: Props) {
@@ -22,23 +25,24 @@ export default async function ApprovalPage({ params }: Props) {
   const service = getService();
   const session = await requireSession(`/a/${id}`);
   const opened = await openForPerson(service, session, id);
-  if (!opened) return miss();
+  if (!opened) return notTheirs(service, session, id);
   const { approval, now, record } = opened;
   const isPending = statusAt(approval, now) === "pending";
   if (isPending && record && !isFresh(session, record.requirements.maxAuthAgeSeconds, id, now))
     goTo(`/a/${id}/sign-in-again`);
   const flash = await readFlash(service, await headers(), { sid: session.sid, target: id });
+  const notice = flash && aboutTheEnd.has(flash.notice) !== isPending ? flash.notice : undefined;
   const t = await getTranslations("notices");
   const view = record && buildView(record, (await getLocale()) === "ja" ? "ja" : "en");
   return (
     <PageFrame path={`/a/${id}`} email={session.email}>
-      {flash ? (
-        <p className="notice mb-3" role="alert">
-          {t(flash.notice)}
+      {notice ? (
+        <p className={`notice mb-3 ${notice === "lifted" ? "notice-good" : ""}`} role="alert">
+          {t(notice)}
         </p>
       ) : null}
       {isPending ? null : <Ending service={service} session={session} opened={opened} />}
-      {view ? <Action view={view} /> : null}
+      {view ? <Action view={view} isPending={isPending} /> : null}
       {isPending && record && view ? (
         <DecisionForm
           service={service}
@@ -52,3 +56,6 @@ export default async function ApprovalPage({ params }: Props) {
     </PageFrame>
   );
 }
+
+/** The others say that nothing was decided, which would be false once something is. */
+const aboutTheEnd = new Set<Notice>(["already_decided", "too_late", "lifted"]);

@@ -19,6 +19,7 @@ export async function TimeLeft({ now, expiresAt }: { now: Date; expiresAt: Date 
             hour: "2-digit",
             minute: "2-digit",
             second: "2-digit",
+            hourCycle: "h23",
             timeZoneName: "short",
           }),
         })}

@@ -1,12 +1,16 @@
 import { getFormatter, getTranslations } from "next-intl/server";
-import { readAudited } from "@/lib/audit/read";
+import { type AuditVerdict, readAudited } from "@/lib/audit/read";
 import { getService } from "@/lib/process";
 import { miss } from "../../miss";
+import { Outside } from "../../outside";
 import { PageFrame } from "../../page-frame";
+import { pageTitle } from "../../page-title";
 import { requireSession } from "../../session";
 import { actorOf } from "../actor";
 
 type Props = { params: Promise<{ id: string }> };
+
+export const generateMetadata = () => pageTitle("audit");
 
 /** One approval's history: what happened, by whom, and whether its receipt is genuine. */
 export default async function AuditedApprovalPage({ params }: Props) {
@@ -21,26 +25,42 @@ export default async function AuditedApprovalPage({ params }: Props) {
     [t("status"), status],
     [t("tool"), approval.tool],
     [t("client"), `${clientName} (${approval.clientId})`],
-    [t("sub"), `${approval.subject.sub} · ${approval.subject.iss}`],
-    [t("argumentNames"), approval.argumentNames.join(", ") || "–"],
+    [t("subject"), `${approval.subject.sub} · ${approval.subject.iss}`],
     [t("digest"), approval.actionDigest],
     [t("policyVersion"), String(approval.policyVersion)],
   ];
+  const verdictText = (verdict: AuditVerdict) =>
+    verdict === "genuine"
+      ? t("genuine")
+      : verdict === "row_mismatch"
+        ? t("rowMismatch")
+        : t("notGenuine", { reason: verdict });
   return (
     <PageFrame path={`/audit/${id}`} email={session.email} wide nav={{ isAuditor: true }}>
       <p className="text-muted font-mono text-sm break-all">{id}</p>
       <h1 className="text-2xl font-bold">
-        <bdi>{approval.title ?? approval.tool}</bdi>
+        <Outside text={approval.title ?? approval.tool} />
       </h1>
       <dl className="card mt-4">
         {facts.map(([label, value]) => (
           <div className="row sm:grid sm:grid-cols-[12rem_1fr] sm:gap-4" key={label}>
             <dt className="label">{label}</dt>
             <dd className="min-w-0 break-all">
-              <bdi>{value}</bdi>
+              <Outside text={value} />
             </dd>
           </div>
         ))}
+        <div className="row sm:grid sm:grid-cols-[12rem_1fr] sm:gap-4">
+          <dt className="label">{t("argumentNames")}</dt>
+          <dd className="min-w-0 font-mono">
+            {approval.argumentNames.length === 0 ? "–" : null}
+            {approval.argumentNames.map((name) => (
+              <p key={name}>
+                <Outside text={name} />
+              </p>
+            ))}
+          </dd>
+        </div>
       </dl>
       <h2 className="heading mt-6 mb-2">{t("history")}</h2>
       <ol className="card">
@@ -55,18 +75,18 @@ export default async function AuditedApprovalPage({ params }: Props) {
             <p className="text-muted text-sm break-words">
               {[actorOf(event.actor), event.decision, event.reason].filter(Boolean).join(" · ")}
             </p>
-            {event.metadata ? <p className="font-mono text-sm break-all">{JSON.stringify(event.metadata)}</p> : null}
+            {event.metadata ? (
+              <p className="font-mono text-sm">
+                <Outside text={JSON.stringify(event.metadata)} />
+              </p>
+            ) : null}
           </li>
         ))}
       </ol>
       <h2 className="heading mt-6 mb-2">{t("receipt")}</h2>
       <div className="card">
-        <p className={`row font-semibold ${receipt && !receipt.verdict.ok ? "text-danger" : ""}`}>
-          {receipt
-            ? receipt.verdict.ok
-              ? t("genuine")
-              : t("notGenuine", { reason: receipt.verdict.reason })
-            : t("noReceipt")}
+        <p className={`row font-semibold ${receipt && receipt.verdict !== "genuine" ? "text-danger" : ""}`}>
+          {receipt ? verdictText(receipt.verdict) : t("noReceipt")}
         </p>
         {receipt ? (
           <details className="row">

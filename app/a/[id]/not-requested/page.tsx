@@ -4,13 +4,16 @@ import { openForPerson } from "@/lib/approvals/open";
 import { getService } from "@/lib/process";
 import { buildView } from "@/lib/views/build";
 import { goTo } from "../../../go-to";
-import { miss } from "../../../miss";
 import { PageFrame } from "../../../page-frame";
+import { pageTitle } from "../../../page-title";
 import { requireSession } from "../../../session";
 import { Bindings } from "../decision-form";
+import { notTheirs } from "../not-theirs";
 import { Shown } from "../shown";
 
 type Props = { params: Promise<{ id: string }> };
+
+export const generateMetadata = () => pageTitle("notRequested");
 
 /** Asks once more, since it ends everything this client has open with this person. */
 export default async function NotRequestedPage({ params }: Props) {
@@ -18,7 +21,7 @@ export default async function NotRequestedPage({ params }: Props) {
   const service = getService();
   const session = await requireSession(`/a/${id}`);
   const opened = await openForPerson(service, session, id);
-  if (!opened) return miss();
+  if (!opened) return notTheirs(service, session, id);
   if (!opened.record || statusAt(opened.approval, opened.now) !== "pending") goTo(`/a/${id}`);
   const t = await getTranslations("notRequested");
   const view = buildView(opened.record, (await getLocale()) === "ja" ? "ja" : "en");

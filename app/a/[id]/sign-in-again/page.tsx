@@ -7,11 +7,14 @@ import { readFlash } from "@/lib/requests/flash";
 import { csrfToken } from "@/lib/sessions/csrf";
 import { isFresh } from "@/lib/sessions/step-up";
 import { goTo } from "../../../go-to";
-import { miss } from "../../../miss";
 import { PageFrame } from "../../../page-frame";
+import { pageTitle } from "../../../page-title";
 import { requireSession } from "../../../session";
+import { notTheirs } from "../not-theirs";
 
 type Props = { params: Promise<{ id: string }> };
+
+export const generateMetadata = () => pageTitle("stepUp");
 
 /** The step-up page: the same account proves anew that its person is there. */
 export default async function SignInAgainPage({ params }: Props) {
@@ -19,7 +22,7 @@ export default async function SignInAgainPage({ params }: Props) {
   const service = getService();
   const session = await requireSession(`/a/${id}`);
   const opened = await openForPerson(service, session, id);
-  if (!opened) return miss();
+  if (!opened) return notTheirs(service, session, id);
   const { approval, now, record } = opened;
   const maxAge = record?.requirements.maxAuthAgeSeconds;
   if (statusAt(approval, now) !== "pending" || maxAge === undefined || isFresh(session, maxAge, id, now))
