@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import next from "next";
 import { createMachineApp, isMachinePath } from "@/app/api/machine";
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   const answerMachine = getRequestListener(createMachineApp(service).fetch, { overrideGlobalObjects: false });
   const server = createServer((request, response) => {
     trustForwarded(request, config.trustedProxies);
-    const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
+    const path = readPath(request);
     const answered = isMachinePath(path)
       ? answerMachine(request, response)
       : withPageStatus(response, () => answerPage(request, response));
@@ -61,6 +61,18 @@ async function main(): Promise<void> {
     process.exit(0);
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void shutDown(signal));
+}
+
+/** The path of a request; one that does not decode becomes that of something that is not there, which Next would answer with 500. */
+function readPath(request: IncomingMessage): string {
+  const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
+  try {
+    decodeURIComponent(path);
+    return path;
+  } catch {
+    request.url = path.startsWith("/a/") ? "/a/malformed" : "/malformed";
+    return request.url;
+  }
 }
 
 main().catch((error: unknown) => {

@@ -6,6 +6,7 @@ import type { JsonObject } from "../json/value";
 import { Problem } from "../problem";
 import type { Service } from "../process";
 import { checkStoredReceipt } from "../receipts/check";
+import { recordRefusal } from "../receipts/record-refusal";
 import { rfc3339 } from "../receipts/sign";
 import { verifyRecord } from "../records/verify";
 import { isSameMac } from "../secrets/mac";
@@ -43,7 +44,7 @@ export async function consume(
     const { now } = read;
     const accepted = requireAccepted(read);
     if (accepted.erasedAt) throw settledLongAgo(accepted);
-    await verifyGrant(service, accepted, request);
+    await verifyGrant(service, accepted, request).catch(recordRefusal(service, accepted));
     if (accepted.consumption.at !== null) return replay(accepted, now, consumerHash);
     const step = transition(accepted, { kind: "consume", consumerHash }, now);
     if (!step.ok) throw new Problem("lapsed");

@@ -1,6 +1,7 @@
 import { Problem } from "../problem";
 import type { Service } from "../process";
 import { checkStoredReceipt } from "../receipts/check";
+import { recordRefusal } from "../receipts/record-refusal";
 import { rfc3339 } from "../receipts/sign";
 import type { Approval, Caller, Decision, Next, Outcome, Status, Subject } from "./approval";
 import { nextFor, statusAt } from "./approval";
@@ -33,7 +34,7 @@ export type StatusAnswer = {
  */
 export async function statusAnswer(service: Service, { approval, now }: Clocked<Approval>): Promise<StatusAnswer> {
   if (approval.status !== "pending" && !(await checkStoredReceipt(service, approval)))
-    throw new Problem("integrity_failed");
+    await recordRefusal(service, approval)(new Problem("integrity_failed"));
   return {
     id: approval.id,
     status: statusAt(approval, now),

@@ -18,11 +18,7 @@ export type ApprovalEventType =
   | "approval.outcome"
   | "approval.receipt_refused";
 
-export type SecurityEventType =
-  | "security.wrong_person"
-  | "security.match_failed"
-  | "security.sign_in_failed"
-  | "security.integrity_failed";
+export type SecurityEventType = "security.wrong_person" | "security.match_failed";
 
 export type AdminEventType =
   | "admin.client_added"
@@ -60,3 +56,9 @@ export type AuditEventInput = {
   metadata?: Record<string, string | number | boolean>;
   data?: Record<string, string | number | boolean | null | string[]>;
 };
+
+/** That an auditor read history: `what` is `list` or an approval's id. */
+export function readEvent(session: { iss: string; sub: string; userId: string }, what: string): AuditEventInput {
+  const { iss, sub, userId } = session;
+  return { type: "person.audit_read", actor: { kind: "person", iss, sub, userId }, data: { what } };
+}

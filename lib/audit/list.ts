@@ -2,7 +2,8 @@ import { openCursor, sealCursor } from "../database/cursor";
 import type { AuditEvent, Prisma } from "../generated/prisma/client";
 import type { Service } from "../process";
 import type { PersonSession } from "../sessions/session";
-import { noteAuditRead } from "./note-read";
+import { appendHourly } from "./append-hourly";
+import { readEvent } from "./event";
 
 export type AuditFilter = {
   type?: string;
@@ -44,7 +45,7 @@ export async function listAudit(
   };
   const rows = await service.prisma.auditEvent.findMany({ where, orderBy: { seq: "desc" }, take: pageSize + 1 });
   const types = await service.pool.query<{ type: string }>(typesSql);
-  await noteAuditRead(service, session, "list");
+  await appendHourly(service.pool, readEvent(session, "list"));
   const events = rows.slice(0, pageSize);
   const last = events.at(-1);
   return {

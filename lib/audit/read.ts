@@ -5,8 +5,9 @@ import { readApproval } from "../approvals/store";
 import type { AuditEvent } from "../generated/prisma/client";
 import type { Service } from "../process";
 import type { PersonSession } from "../sessions/session";
+import { appendHourly } from "./append-hourly";
+import { readEvent } from "./event";
 import { isAuditor } from "./list";
-import { noteAuditRead } from "./note-read";
 
 export type AuditedApproval = {
   approval: Approval;
@@ -35,7 +36,7 @@ export async function readAudited(
     service.prisma.client.findUniqueOrThrow({ where: { id: approval.clientId } }),
     service.prisma.auditEvent.findMany({ where: { approvalId }, orderBy: { seq: "asc" } }),
   ]);
-  await noteAuditRead(service, session, approvalId);
+  await appendHourly(service.pool, readEvent(session, approvalId));
   return {
     approval,
     status: statusAt(approval, now),

@@ -13,6 +13,7 @@ export async function stepUp(
   session: PersonSession,
   password: string,
   approvalId: string,
+  from: { userAgent?: string | undefined; address?: string | undefined } = {},
 ): Promise<SessionClaims | undefined> {
   const user = await authenticate(service, session.email, password);
   if (user?.id !== session.userId || session.iss !== service.issuer || session.sub !== session.userId) return undefined;
@@ -21,6 +22,7 @@ export async function stepUp(
     iss: session.iss,
     sub: session.sub,
     amr: ["pwd"],
+    ...from,
   });
   await service.prisma.session.updateMany({
     where: { sid: session.sid, revokedAt: null },

@@ -82,6 +82,11 @@ describe("somebody who can write the database but lacks the secret (I17)", () =>
     );
     expect(await consume(target.id)).toBe("integrity_failed");
     expect(await consume(accepted.id)).toBe("granted");
+    const refused = await sql(
+      `SELECT "actor" FROM "audit_event" WHERE "approval_id" = $1 AND "type" = 'approval.receipt_refused'`,
+      [target.id],
+    );
+    expect(refused.rows).toEqual([{ actor: { kind: "service" } }]);
   });
 
   it("cannot turn a decline into an accept", async () => {

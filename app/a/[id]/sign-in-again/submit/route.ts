@@ -11,7 +11,11 @@ export function POST(request: Request, context: RouteContext): Promise<Response>
     if (!isCsrfToken(service.secrets, { sid: session.sid, purpose: "step_up", target: id }, form.get("csrf") ?? ""))
       return forbidden();
     if (!(await openForPerson(service, session, id))) return missing();
-    const claims = await stepUp(service, session, form.get("password") ?? "", id);
+    const from = {
+      userAgent: request.headers.get("user-agent") ?? undefined,
+      address: request.headers.get("x-forwarded-for") ?? undefined,
+    };
+    const claims = await stepUp(service, session, form.get("password") ?? "", id, from);
     if (claims) return seeOther(`/a/${id}`, [await sessionCookie(service, claims)]);
     return seeOther(`/a/${id}/sign-in-again`, [
       await flashCookie(service, { sid: session.sid, target: id }, { notice: "wrong_password", note: "" }),
