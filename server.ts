@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import next from "next";
+import { createFormApp, isForm } from "@/app/a/forms";
 import { createMachineApp, isMachinePath } from "@/app/api/machine";
 import { ConfigError, parseConfig } from "@/lib/config";
 import { setService } from "@/lib/process";
@@ -26,12 +27,15 @@ async function main(): Promise<void> {
   await pages.prepare();
   const answerPage = pages.getRequestHandler();
   const answerMachine = getRequestListener(createMachineApp(service).fetch, { overrideGlobalObjects: false });
+  const answerForm = getRequestListener(createFormApp(service).fetch, { overrideGlobalObjects: false });
   const server = createServer((request, response) => {
     trustForwarded(request, config.trustedProxies);
     const path = readPath(request);
     const answered = isMachinePath(path)
       ? answerMachine(request, response)
-      : withPageStatus(response, () => answerPage(request, response));
+      : isForm(request.method, path)
+        ? answerForm(request, response)
+        : withPageStatus(response, () => answerPage(request, response));
     Promise.resolve(answered).catch((error: Error) => {
       service.log.error({ reason: error.message, stack: error.stack }, "a request failed");
       if (!response.headersSent) response.writeHead(500).end();

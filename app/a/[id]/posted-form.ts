@@ -8,6 +8,7 @@ import { readSession } from "@/lib/sessions/read";
 import type { PersonSession } from "@/lib/sessions/session";
 
 export type RouteContext = { params: Promise<{ id: string }> };
+export type FormHandler = (request: Request, context: RouteContext) => Promise<Response>;
 export type PostedForm = { service: Service; id: string; session: PersonSession; form: URLSearchParams };
 
 /**

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { POST as decision } from "@/app/a/[id]/decision/route";
-import { POST as liftCooldown } from "@/app/a/[id]/lift-cooldown/route";
-import { POST as stepUp } from "@/app/a/[id]/sign-in-again/submit/route";
-import { POST as takeBack } from "@/app/a/[id]/take-back/route";
+import { post as decision } from "@/app/a/[id]/decision/post";
+import { post as liftCooldown } from "@/app/a/[id]/lift-cooldown/post";
+import { post as stepUp } from "@/app/a/[id]/sign-in-again/submit/post";
+import { post as takeBack } from "@/app/a/[id]/take-back/post";
 import type { DecisionForm } from "@/lib/approvals/decision-form";
 import { matchCodeOf } from "@/lib/approvals/match-code";
 import { setService } from "@/lib/process";
@@ -61,7 +61,7 @@ const fieldsOf = (form: DecisionForm): Fields => ({
 
 type Handler = typeof decision;
 
-function post(
+function submit(
   id: string,
   fields: Fields,
   headers: Record<string, string> = {},
@@ -93,7 +93,7 @@ async function accepting(id: string, change: Partial<DecisionForm> = {}): Promis
 describe("the decision route", () => {
   it("I1: decides for the subject, with 303 back to the page", async () => {
     const { id } = await mintApproval(client, ada);
-    const response = await post(id, await accepting(id));
+    const response = await submit(id, await accepting(id));
     expect([response.status, response.headers.get("location"), await statusOf(id)]).toEqual([
       303,
       `/a/${id}`,
@@ -110,7 +110,7 @@ describe("the decision route", () => {
   ])("I1: a POST %s decides nothing", async (_name, headers) => {
     const { id } = await mintApproval(client, ada);
     const fields = await accepting(id);
-    const response = await post(id, fields, headers);
+    const response = await submit(id, fields, headers);
     expect([response.status, await statusOf(id)]).toEqual([403, "pending"]);
   });
 
@@ -139,7 +139,7 @@ describe("the decision route", () => {
       csrfToken(t.service.secrets, { sid, purpose: "decide", target: other.id }),
       csrfToken(t.service.secrets, { sid, purpose: "take_back", target: id }),
     ];
-    for (const csrf of tokens) expect((await post(id, await accepting(id, { csrf }))).status).toBe(403);
+    for (const csrf of tokens) expect((await submit(id, await accepting(id, { csrf }))).status).toBe(403);
     expect(await statusOf(id)).toBe("pending");
   });
 
@@ -152,13 +152,13 @@ describe("the decision route", () => {
     const answers = await Promise.all(
       [id, unknown, "nonsense"].map(async (target) => {
         const csrf = csrfToken(t.service.secrets, { sid: eves.session.sid, purpose: "decide", target });
-        const response = await post(target, { ...fields, csrf }, {}, eves.cookie);
+        const response = await submit(target, { ...fields, csrf }, {}, eves.cookie);
         const { instance: _instance, ...problem } = (await response.json()) as Record<string, unknown>;
         return JSON.stringify([response.status, problem]);
       }),
     );
     expect([new Set(answers).size, answers[0]]).toEqual([1, expect.stringContaining("404")]);
-    expect((await post(id, await accepting(id))).status).toBe(303);
+    expect((await submit(id, await accepting(id))).status).toBe(303);
     expect(await statusOf(id)).toBe("accepted");
   });
 
@@ -167,7 +167,7 @@ describe("the decision route", () => {
     for (const sub of [ada.sub, ada.email]) {
       const { id } = await mintApproval(foreign, { iss: "https://as.example.com", sub });
       const csrf = csrfToken(t.service.secrets, { sid: adas.session.sid, purpose: "decide", target: id });
-      expect([(await post(id, { decision: "accept", csrf })).status, await statusOf(id)]).toEqual([404, "pending"]);
+      expect([(await submit(id, { decision: "accept", csrf })).status, await statusOf(id)]).toEqual([404, "pending"]);
     }
   });
 
@@ -192,16 +192,16 @@ describe("the decision route", () => {
       { ...good, renderedAt: String(Number(good["renderedAt"]) - 1) },
       { ...good, locale: "ja" },
     ];
-    for (const fields of wrong) expect(await said(await post(id, fields), id)).toBe("view_changed");
+    for (const fields of wrong) expect(await said(await submit(id, fields), id)).toBe("view_changed");
     expect(await statusOf(id)).toBe("pending");
   });
 
   it("accept without the required box, without the code, too fast, or with too long a note decides nothing and says why", async () => {
     const { id } = await mintApproval(client, ada);
-    expect(await said(await post(id, await accepting(id, { hasRead: false })), id)).toBe("read_missing");
-    expect(await said(await post(id, await accepting(id, { note: "x".repeat(501) })), id)).toBe("note_too_long");
+    expect(await said(await submit(id, await accepting(id, { hasRead: false })), id)).toBe("read_missing");
+    expect(await said(await submit(id, await accepting(id, { note: "x".repeat(501) })), id)).toBe("note_too_long");
     const { choice: _choice, ...undecided } = await formFor(t.service, adas.session, id, "accept");
-    expect(await said(await post(id, fieldsOf({ ...undecided, choice: undefined })), id)).toBe("choose");
+    expect(await said(await submit(id, fieldsOf({ ...undecided, choice: undefined })), id)).toBe("choose");
     const { rows } = await t.service.pool.query<{ ms: number }>(
       `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000) AS ms`,
     );
@@ -219,18 +219,18 @@ describe("the decision route", () => {
         renderedAt,
       }),
     };
-    expect(await said(await post(id, fieldsOf(fresh)), id)).toBe("too_fast");
+    expect(await said(await submit(id, fieldsOf(fresh)), id)).toBe("too_fast");
     expect(await statusOf(id)).toBe("pending");
   });
 
   it("the code opens Approve, a wrong one does not, and the third wrong one withdraws the approval", async () => {
     const body = { requirements: { matchCode: true } };
     const [right, wrong] = [await mintApproval(client, ada, body), await mintApproval(client, ada, body)];
-    expect(await said(await post(right.id, await accepting(right.id)), right.id)).toBe("code_missing");
-    expect((await post(right.id, await accepting(right.id, { code: ` ${right.matchCode} ` }))).status).toBe(303);
+    expect(await said(await submit(right.id, await accepting(right.id)), right.id)).toBe("code_missing");
+    expect((await submit(right.id, await accepting(right.id, { code: ` ${right.matchCode} ` }))).status).toBe(303);
     expect(await statusOf(right.id)).toBe("accepted");
     const guess = String(10 + ((Number(matchCodeOf(t.service.secrets.tag, wrong.id)) - 9) % 90));
-    for (let i = 0; i < 3; i += 1) await post(wrong.id, await accepting(wrong.id, { code: guess }).catch(() => ({})));
+    for (let i = 0; i < 3; i += 1) await submit(wrong.id, await accepting(wrong.id, { code: guess }).catch(() => ({})));
     expect(await statusOf(wrong.id)).toBe("withdrawn");
     const { rows } = await t.service.pool.query(
       `SELECT "type" FROM "audit_event" WHERE "approval_id" = $1 ORDER BY "seq"`,
@@ -245,14 +245,14 @@ describe("the decision route", () => {
         requirements: { matchCode: true },
         action: { tool: choice, arguments: {} },
       });
-      await post(id, fieldsOf(await formFor(t.service, adas.session, id, choice, { hasRead: false })));
+      await submit(id, fieldsOf(await formFor(t.service, adas.session, id, choice, { hasRead: false })));
       expect(await statusOf(id)).toBe(choice === "decline" ? "declined" : "cancelled");
     }
   });
 
   it("what was typed as a note comes back with the notice, the code never does, and only to this session", async () => {
     const { id } = await mintApproval(client, ada, { requirements: { matchCode: true } });
-    const response = await post(id, await accepting(id, { code: "00", note: canary }));
+    const response = await submit(id, await accepting(id, { code: "00", note: canary }));
     const cookie = response.headers.get("set-cookie") ?? "";
     const headers = new Headers({ cookie: cookie.split(";")[0] ?? "" });
     expect(cookie).not.toContain(canary);
@@ -270,22 +270,22 @@ describe("the decision route", () => {
   it("signed out, with a JSON body, or too large a body, nothing is decided", async () => {
     const { id } = await mintApproval(client, ada);
     const fields = await accepting(id);
-    const out = await post(id, fields, {}, "");
+    const out = await submit(id, fields, {}, "");
     expect([out.status, out.headers.get("location")]).toEqual([
       303,
       `/signin?callbackUrl=${encodeURIComponent(`/a/${id}`)}`,
     ]);
-    expect((await post(id, fields, { "content-type": "application/json" })).status).toBe(415);
-    expect((await post(id, { ...fields, note: "x".repeat(70_000) })).status).toBe(415);
+    expect((await submit(id, fields, { "content-type": "application/json" })).status).toBe(415);
+    expect((await submit(id, { ...fields, note: "x".repeat(70_000) })).status).toBe(415);
     expect(await statusOf(id)).toBe("pending");
   });
 
   it("a second decision changes nothing: the same one is the stored result, another is told so", async () => {
     const { id } = await mintApproval(client, ada);
     const [accept, decline] = [await accepting(id), fieldsOf(await formFor(t.service, adas.session, id, "decline"))];
-    await post(id, accept);
-    expect(await said(await post(id, accept), id)).toBeUndefined();
-    expect(await said(await post(id, decline), id)).toBe("already_decided");
+    await submit(id, accept);
+    expect(await said(await submit(id, accept), id)).toBeUndefined();
+    expect(await said(await submit(id, decline), id)).toBe("already_decided");
     expect(await statusOf(id)).toBe("accepted");
   });
 });
@@ -297,20 +297,20 @@ describe("freshness of the sign-in (section 8)", () => {
     const now = Math.floor(Date.now() / 1000);
     const old = await signIn(t.service, ada, { authTime: now - 61 });
     const form = fieldsOf(await formFor(t.service, old.session, id, "accept"));
-    const response = await post(id, form, {}, old.cookie);
+    const response = await submit(id, form, {}, old.cookie);
     expect([response.status, response.headers.get("location"), await statusOf(id)]).toEqual([
       303,
       `/a/${id}/sign-in-again`,
       "pending",
     ]);
     const csrf = csrfToken(t.service.secrets, { sid: old.session.sid, purpose: "step_up", target: id });
-    const proved = await post(id, { csrf, password }, {}, old.cookie, stepUp);
+    const proved = await submit(id, { csrf, password }, {}, old.cookie, stepUp);
     const cookie = (proved.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
     const fresh = await readSession(t.service, new Headers({ cookie }));
     expect(fresh).toMatchObject({ userId: ada.userId, stepUpFor: id, startedAt: old.session.startedAt });
     expect(await readSession(t.service, new Headers({ cookie: old.cookie }))).toBeUndefined();
     if (!fresh) throw new Error("no session");
-    await post(id, fieldsOf(await formFor(t.service, fresh, id, "accept")), {}, cookie);
+    await submit(id, fieldsOf(await formFor(t.service, fresh, id, "accept")), {}, cookie);
     expect(await statusOf(id)).toBe("accepted");
   });
 
@@ -320,7 +320,7 @@ describe("freshness of the sign-in (section 8)", () => {
     const forFirst = await signIn(t.service, ada, { stepUpFor: first.id });
     expect(
       (
-        await post(
+        await submit(
           second.id,
           fieldsOf(await formFor(t.service, forFirst.session, second.id, "accept")),
           {},
@@ -328,16 +328,21 @@ describe("freshness of the sign-in (section 8)", () => {
         )
       ).headers.get("location"),
     ).toBe(`/a/${second.id}/sign-in-again`);
-    await post(first.id, fieldsOf(await formFor(t.service, forFirst.session, first.id, "accept")), {}, forFirst.cookie);
+    await submit(
+      first.id,
+      fieldsOf(await formFor(t.service, forFirst.session, first.id, "accept")),
+      {},
+      forFirst.cookie,
+    );
     expect([await statusOf(first.id), await statusOf(second.id)]).toEqual(["accepted", "pending"]);
   });
 
   it("another person's step-up, a wrong password and a foreign token change no session", async () => {
     const { id } = await mintApproval(client, ada);
     const csrf = (sid: string) => csrfToken(t.service.secrets, { sid, purpose: "step_up", target: id });
-    expect((await post(id, { csrf: csrf(eves.session.sid), password }, {}, eves.cookie, stepUp)).status).toBe(404);
-    expect((await post(id, { csrf: csrf(eves.session.sid), password }, {}, adas.cookie, stepUp)).status).toBe(403);
-    const wrong = await post(
+    expect((await submit(id, { csrf: csrf(eves.session.sid), password }, {}, eves.cookie, stepUp)).status).toBe(404);
+    expect((await submit(id, { csrf: csrf(eves.session.sid), password }, {}, adas.cookie, stepUp)).status).toBe(403);
+    const wrong = await submit(
       id,
       { csrf: csrf(adas.session.sid), password: "not the password at all" },
       {},
@@ -356,23 +361,23 @@ describe("freshness of the sign-in (section 8)", () => {
 describe("taking back and letting ask again", () => {
   it("works for the subject with the token of that purpose, and for nobody else", async () => {
     const { id } = await mintApproval(client, ada, { action: { tool: "tb", arguments: {} } });
-    await post(id, await accepting(id));
+    await submit(id, await accepting(id));
     const csrf = csrfToken(t.service.secrets, { sid: adas.session.sid, purpose: "take_back", target: id });
-    expect((await post(id, { csrf: "" }, {}, adas.cookie, takeBack)).status).toBe(403);
-    expect((await post(id, { csrf }, {}, eves.cookie, takeBack)).status).toBe(403);
-    expect((await post(id, { csrf }, { "sec-fetch-site": "cross-site" }, adas.cookie, takeBack)).status).toBe(403);
+    expect((await submit(id, { csrf: "" }, {}, adas.cookie, takeBack)).status).toBe(403);
+    expect((await submit(id, { csrf }, {}, eves.cookie, takeBack)).status).toBe(403);
+    expect((await submit(id, { csrf }, { "sec-fetch-site": "cross-site" }, adas.cookie, takeBack)).status).toBe(403);
     expect(await statusOf(id)).toBe("accepted");
-    expect((await post(id, { csrf }, {}, adas.cookie, takeBack)).status).toBe(303);
+    expect((await submit(id, { csrf }, {}, adas.cookie, takeBack)).status).toBe(303);
     expect(await statusOf(id)).toBe("withdrawn");
   });
 
   it("a declined action may be asked again once its person says so", async () => {
     const body = { action: { tool: "again", arguments: {} } };
     const { id } = await mintApproval(client, ada, body);
-    await post(id, fieldsOf(await formFor(t.service, adas.session, id, "decline")));
+    await submit(id, fieldsOf(await formFor(t.service, adas.session, id, "decline")));
     await expect(mintApproval(client, ada, body)).rejects.toThrow(/recently_declined/);
     const csrf = csrfToken(t.service.secrets, { sid: adas.session.sid, purpose: "lift_cooldown", target: id });
-    expect(await said(await post(id, { csrf }, {}, adas.cookie, liftCooldown), id)).toBe("lifted");
+    expect(await said(await submit(id, { csrf }, {}, adas.cookie, liftCooldown), id)).toBe("lifted");
     expect((await mintApproval(client, ada, body)).status).toBe("pending");
   });
 });

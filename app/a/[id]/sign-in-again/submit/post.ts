@@ -6,7 +6,7 @@ import { stepUp } from "@/lib/sessions/step-up";
 import { forbidden, missing, type RouteContext, receiveForm, seeOther } from "../../posted-form";
 
 /** The step-up: the same person proves anew who they are; another account is refused, not switched to (section 8). */
-export function POST(request: Request, context: RouteContext): Promise<Response> {
+export function post(request: Request, context: RouteContext): Promise<Response> {
   return receiveForm(request, context, async ({ service, session, id, form }) => {
     if (!isCsrfToken(service.secrets, { sid: session.sid, purpose: "step_up", target: id }, form.get("csrf") ?? ""))
       return forbidden();

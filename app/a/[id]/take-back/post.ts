@@ -2,7 +2,7 @@ import { takeBack } from "@/lib/approvals/take-back";
 import { clearFlash } from "@/lib/requests/flash";
 import { backWith, forbidden, missing, type RouteContext, receiveForm, seeOther } from "../posted-form";
 
-export function POST(request: Request, context: RouteContext): Promise<Response> {
+export function post(request: Request, context: RouteContext): Promise<Response> {
   return receiveForm(request, context, async (posted) => {
     const { kind } = await takeBack(posted.service, posted.session, posted.id, posted.form.get("csrf") ?? "");
     if (kind === "forbidden") return forbidden();

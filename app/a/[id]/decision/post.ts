@@ -4,7 +4,7 @@ import { clearFlash } from "@/lib/requests/flash";
 import { backWith, forbidden, missing, type RouteContext, receiveForm, seeOther } from "../posted-form";
 
 /** Where the person's decision arrives, and nowhere else (I1). */
-export function POST(request: Request, context: RouteContext): Promise<Response> {
+export function post(request: Request, context: RouteContext): Promise<Response> {
   return receiveForm(request, context, async (posted) => {
     const { service, session, id } = posted;
     const form = parseDecisionForm(posted.form);
