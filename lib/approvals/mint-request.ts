@@ -10,10 +10,8 @@ const line = (max: number) => text(max).refine(isOneLine, "must be one visible l
 const scalar = z.union([z.string().max(1_000), z.number(), z.boolean(), z.null()]);
 const iss = text(2_000);
 const sub = text(500);
-const jsonObject = z.custom<JsonObject>(
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-  "must be an object",
-);
+/** Any JSON object; what is in it the strict parser has judged already. */
+const jsonObject = z.looseObject({}).transform((value) => value as JsonObject);
 
 export const callerSchema = z.strictObject({ iss, sub, clientId: text(2_000).optional() });
 export const actionSchema = z.strictObject({ tool: toolName, arguments: jsonObject });
@@ -37,19 +35,10 @@ const presentation = z.strictObject({
   retainTitle: z.boolean().optional(),
 });
 
-const metadataName = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 const metadata = z
-  .custom<Record<string, string | number | boolean>>(
-    (value) =>
-      typeof value === "object" &&
-      value !== null &&
-      !Array.isArray(value) &&
-      Object.entries(value).every(
-        ([name, v]) =>
-          metadataName.test(name) &&
-          (typeof v === "number" || typeof v === "boolean" || (typeof v === "string" && v.length <= 200)),
-      ),
-    "must be an object of texts (up to 200 characters), numbers and booleans, with names of letters, digits, _ . -",
+  .record(
+    z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/, "must be letters, digits, _ . -"),
+    z.union([z.string().max(200), z.number(), z.boolean()]),
   )
   .refine((value) => Object.keys(value).length <= 10, "must have 10 members or fewer");
 

@@ -111,7 +111,7 @@ describe("asking for an approval", () => {
       "invalid_request",
       "/presentation/title",
     ]);
-    expect(await refusal({ ...body, metadata: { a: { b: 1 } } })).toEqual([400, "invalid_request", "/metadata"]);
+    expect(await refusal({ ...body, metadata: { a: { b: 1 } } })).toEqual([400, "invalid_request", "/metadata/a"]);
     expect(await refusal({ ...body, caller: { iss: ada.iss } })).toEqual([400, "invalid_request", "/caller/sub"]);
     expect(await refusal(JSON.stringify(body), { "Content-Type": "text/plain" })).toEqual([
       415,
