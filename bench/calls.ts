@@ -1,20 +1,23 @@
-import type { Sent } from "./load";
-import type { BenchStage } from "./stage";
+import { randomBytes } from "node:crypto";
+import type { Sent } from "./send";
+import { sendJson } from "./send";
+import type { BenchClient, BenchPerson } from "./stage";
+
+/** Every value of the arguments, as it must stand on the page. */
+export const argumentValues = ["p_42", "318", "a@example.com", "b@example.com"];
 
 const action = {
   tool: "delete_project",
   arguments: { project_id: "p_42", expected_items: 318, notify: ["a@example.com", "b@example.com"] },
 };
 
-export const jsonHeaders = (apiKey: string) => ({
-  authorization: `Bearer ${apiKey}`,
-  "content-type": "application/json",
-});
+type Subject = { iss: string; sub: string };
+const callerOf = ({ iss, sub }: Subject) => ({ iss, sub, clientId: "chat-app" });
 
-/** A mint for one of many people, so that no limit is met and no lock is shared, as it is with real callers. */
-export function mintBody(stage: BenchStage, sub: string): string {
+/** What one MCP server sends to have one person asked. */
+export function mintBody(subject: Subject): string {
   return JSON.stringify({
-    caller: { iss: stage.person.iss, sub, clientId: "chat-app" },
+    caller: callerOf(subject),
     action,
     presentation: {
       title: "Delete project Apollo",
@@ -28,25 +31,21 @@ export function mintBody(stage: BenchStage, sub: string): string {
   });
 }
 
-export function mintCall(stage: BenchStage, apiKey: string, sub: string): Sent {
-  return {
-    method: "POST",
-    url: `${stage.server.url}/api/v1/approvals`,
-    headers: jsonHeaders(apiKey),
-    body: mintBody(stage, sub),
-  };
+export function mintCall(client: BenchClient, subject: Subject): Sent {
+  return { method: "POST", url: client.approvalsUrl, headers: client.headers, body: mintBody(subject) };
 }
 
-export function consumeCall(stage: BenchStage, apiKey: string, id: string, consumerToken: string): Sent {
-  const body = JSON.stringify({
-    caller: { iss: stage.person.iss, sub: stage.person.sub, clientId: "chat-app" },
-    action,
-    consumerToken,
-  });
-  return {
-    method: "POST",
-    url: `${stage.server.url}/api/v1/approvals/${id}/consume`,
-    headers: jsonHeaders(apiKey),
-    body,
-  };
+export function readCall(client: BenchClient, id: string, waitSeconds = 0): Sent {
+  const query = waitSeconds > 0 ? `?wait=${waitSeconds}` : "";
+  return { method: "GET", url: `${client.approvalsUrl}/${id}${query}`, headers: client.headers };
+}
+
+export function consumeCall(client: BenchClient, subject: Subject, id: string): Sent {
+  const consumerToken = randomBytes(32).toString("base64url");
+  const body = JSON.stringify({ caller: callerOf(subject), action, consumerToken });
+  return { method: "POST", url: `${client.approvalsUrl}/${id}/consume`, headers: client.headers, body };
+}
+
+export async function mintOne(client: BenchClient, person: BenchPerson): Promise<string> {
+  return (await sendJson<{ id: string }>(mintCall(client, person), 201)).id;
 }

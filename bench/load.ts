@@ -1,48 +1,38 @@
-import { Agent, request } from "node:http";
+import { openConnection } from "./connection";
+import type { Sent } from "./send";
 
-export type Sent = { method: string; url: string; headers?: Record<string, string>; body?: string };
-export type Load = { perSecond: number; p50Ms: number; p99Ms: number; statuses: Map<number, number> };
+export type Load = { perSecond: number; timesMs: number[] };
 
-/** Sends `count` requests over `concurrency` kept-alive connections, each as soon as the one before it was answered. */
-export async function load(count: number, concurrency: number, make: (i: number) => Sent): Promise<Load> {
-  const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
-  const times: number[] = [];
-  const statuses = new Map<number, number>();
-  let next = 0;
+/**
+ * Sends `count` requests over `concurrency` kept-alive connections, each as soon as the one before it was answered. Throws where an
+ * answer has another status: an error must not pass for speed.
+ */
+export async function load(
+  count: number,
+  concurrency: number,
+  status: number,
+  make: (i: number) => Sent,
+): Promise<Load> {
+  const requests = Array.from({ length: count }, (_, i) => make(i));
+  const connections = await Promise.all(
+    Array.from({ length: concurrency }, () => openConnection(requests[0]?.url ?? "")),
+  );
+  const timesMs: number[] = [];
+  const waiting = requests.values();
   const startedAt = performance.now();
-  const lane = async () => {
-    for (let i = next++; i < count; i = next++) {
-      const sentAt = performance.now();
-      const { status } = await send(make(i), agent);
-      times.push(performance.now() - sentAt);
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, lane));
-  const seconds = (performance.now() - startedAt) / 1000;
-  agent.destroy();
-  return { perSecond: count / seconds, p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99), statuses };
-}
-
-export function send(
-  { method, url, headers = {}, body }: Sent,
-  agent?: Agent,
-): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
-    const sending = request(
-      url,
-      { method, headers: { ...headers, ...length }, ...(agent ? { agent } : {}) },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on("data", (chunk: Buffer) => chunks.push(chunk));
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
-        response.on("error", reject);
-      },
-    );
-    sending.on("error", reject);
-    sending.end(body);
+  await Promise.all(
+    connections.map(async (connection) => {
+      for (const sent of waiting) {
+        const sentAt = performance.now();
+        const answer = await connection.ask(sent);
+        timesMs.push(performance.now() - sentAt);
+        if (answer.status !== status) throw new Error(`${sent.method} answered ${answer.status}: ${answer.text}`);
+      }
+    }),
+  ).finally(() => {
+    for (const connection of connections) connection.close();
   });
+  return { perSecond: count / ((performance.now() - startedAt) / 1000), timesMs };
 }
 
 export function quantile(values: number[], q: number): number {
@@ -50,4 +40,4 @@ export function quantile(values: number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
 }
 
-export const median = (values: number[]) => quantile(values, 0.5);
+export const median = (values: number[]): number => quantile(values, 0.5);
