@@ -1,19 +1,48 @@
 import { cpus, release, totalmem } from "node:os";
-import { clickFigure, consumeFigure, mintFigure, pageFigure, parkedFigure, statusFigure } from "./figures";
-import { startBenchStage } from "./stage";
+import type { Figure } from "./figure";
+import { measureConsume, measureMint, measureStatus } from "./measure-api";
+import { measureClick } from "./measure-click";
+import { measurePage } from "./measure-page";
+import { measureParked } from "./measure-parked";
+import { type BenchStage, startBenchStage } from "./stage";
 
-// Prints the table of docs/bench.md. Everything runs on this machine and shares its cores: server, database and load.
-const stage = await startBenchStage();
-try {
-  const { rows } = await stage.service.pool.query<{ server_version: string }>("SHOW server_version");
-  process.stdout.write(
-    `Node ${process.versions.node}, PostgreSQL ${rows[0]?.server_version}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release().split("-")[0]}\n\n`,
-  );
-  process.stdout.write("| what | figure | against |\n|---|---|---|\n");
-  for (const measure of [mintFigure, statusFigure, clickFigure, consumeFigure, pageFigure, parkedFigure]) {
-    const { name, value, against } = await measure(stage);
-    process.stdout.write(`| ${name} | ${value} | ${against} |\n`);
+// Prints the table of docs/bench.md; with names (`npm run bench -- mint click`), only those rows. Each row has a stage of its own, so
+// that none measures what another left behind. Everything runs on this machine and shares its cores: server, database and load.
+const measures: Record<string, (stage: BenchStage) => Promise<Figure>> = {
+  mint: measureMint,
+  status: measureStatus,
+  click: measureClick,
+  consume: measureConsume,
+  parked: measureParked,
+  page: measurePage,
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !(name in measures));
+if (unknown.length > 0)
+  throw new Error(`no such figure: ${unknown.join(", ")}; there are ${Object.keys(measures).join(", ")}`);
+
+let isFirst = true;
+for (const [name, measure] of Object.entries(measures)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  const stage = await startBenchStage();
+  try {
+    if (isFirst)
+      process.stdout.write(
+        `${await machine(stage)}\n\n| what | figure | baseline | ratio or bar |\n|---|---|---|---|\n`,
+      );
+    isFirst = false;
+    const { name: title, value, baseline, ratio } = await measure(stage);
+    process.stdout.write(`| ${title} | ${value} | ${baseline} | ${ratio} |\n`);
+  } finally {
+    await stage.stop();
   }
-} finally {
-  await stage.stop();
+}
+
+async function machine(stage: BenchStage): Promise<string> {
+  const { rows } = await stage.service.pool.query<{ server_version: string; fsync: string }>(
+    "SELECT current_setting('server_version') AS server_version, current_setting('fsync') AS fsync",
+  );
+  const model = cpus()[0]?.model.trim() ?? "unknown processor";
+  return `${cpus().length} cores (${model}), ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.versions.node}, PostgreSQL ${rows[0]?.server_version} (fsync ${rows[0]?.fsync}), ${process.platform} ${release().split("-")[0]}`;
 }

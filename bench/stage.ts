@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,60 +13,72 @@ import { startService } from "@/lib/service/start";
 import { buildIfNeeded } from "@/scripts/build";
 import { type ServerProcess, startServerProcess } from "@/scripts/server-process";
 import { addPerson, type Person, signIn } from "@/test/support/actors";
+import { type BareServer, startBareServer } from "./start-bare-server";
+
+export type BenchClient = { approvalsUrl: string; headers: Record<string, string> };
+export type BenchPerson = Person & Awaited<ReturnType<typeof signIn>>;
 
 export type BenchStage = {
   server: ServerProcess;
+  /** The same service in this process, for what a person's browser would know. */
   service: Service;
-  bareUrl: string;
-  keys: string[];
-  person: Person;
-  signedIn: Awaited<ReturnType<typeof signIn>>;
+  bare: BareServer;
+  /** Twelve, for at most 500 waits of each are parked. */
+  clients: BenchClient[];
+  /** Signed in. Many, for the approvals of one person are counted at each mint. */
+  people: BenchPerson[];
   stop(): Promise<void>;
 };
 
-/** The built process, the bare server beside it on the same PostgreSQL, twelve clients without tight limits, one person. */
+/** A throw-away database, the built process and the bare server on it, clients without tight limits, people who are signed in. */
 export async function startBenchStage(): Promise<BenchStage> {
   await buildIfNeeded();
   const dataDir = await mkdtemp(path.join(tmpdir(), "countersign-bench-"));
-  const database = await startEmbedded({ dataDir, log: { info: () => {}, warn: () => {} } });
-  const env = { DATABASE_URL: database.url, COUNTERSIGN_SECRET: randomBytes(32).toString("hex"), LOG_LEVEL: "warn" };
-  const server = await startServerProcess({ env, logFile: path.join(dataDir, "server.log") });
-  const { service, stop } = await startService(server.config, { log: pino({ level: "silent" }) });
-  const person = await addPerson(service);
-  const bare = await startBare(database.url);
-  return {
-    server,
-    service,
-    bareUrl: bare.url,
-    keys: await Promise.all(Array.from({ length: 12 }, () => addKey(service))),
-    person,
-    signedIn: await signIn(service, person),
-    stop: async () => {
-      bare.kill();
-      await stop();
-      await server.kill("SIGTERM");
-      await database.stop();
-      await removeEmbedded(dataDir);
-      await rm(dataDir, { recursive: true, force: true });
-    },
+  const ending: (() => Promise<unknown>)[] = [
+    () => removeEmbedded(dataDir),
+    () => rm(dataDir, { recursive: true, force: true }),
+  ];
+  const stop = async () => {
+    for (const end of ending) await end();
   };
+  try {
+    const database = await startEmbedded({ dataDir, log: { info: () => {}, warn: () => {} } });
+    ending.unshift(() => database.stop());
+    const env = { DATABASE_URL: database.url, COUNTERSIGN_SECRET: randomBytes(32).toString("hex"), LOG_LEVEL: "warn" };
+    const server = await startServerProcess({ env, logFile: path.join(dataDir, "server.log") });
+    ending.unshift(() => server.kill("SIGTERM"));
+    const { service, stop: stopService } = await startService(server.config, { log: pino({ level: "silent" }) });
+    ending.unshift(stopService);
+    const bare = await startBareServer(database.url);
+    ending.unshift(() => bare.stop());
+    const clients = await Promise.all(Array.from({ length: 12 }, () => addBenchClient(service, server.url)));
+    const people = await Promise.all(Array.from({ length: 40 }, () => addBenchPerson(service)));
+    return { server, service, bare, clients, people, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
-async function addKey(service: Service): Promise<string> {
+async function addBenchClient(service: Service, url: string): Promise<BenchClient> {
   const actor = { kind: "admin", via: "cli" } as const;
   const { clientId } = await addClient(service, { name: "Bench" }, actor);
   await setPolicy(service, clientId, { maxPendingPerSubject: 1_000, maxMintsPerSubjectPerHour: 100_000 }, actor);
-  return (await createKey(service, { clientId }, actor)).apiKey;
+  const { apiKey } = await createKey(service, { clientId }, actor);
+  return {
+    approvalsUrl: `${url}/api/v1/approvals`,
+    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+  };
 }
 
-async function startBare(databaseUrl: string): Promise<{ url: string; kill(): void }> {
-  const child = spawn(process.execPath, ["--import", "tsx", path.join(import.meta.dirname, "bare-server.ts")], {
-    env: { ...process.env, DATABASE_URL: databaseUrl, NODE_ENV: "production" },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const port = await new Promise<string>((resolve, reject) => {
-    child.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString().trim()));
-    child.once("exit", (code) => reject(new Error(`the bare server ended with ${code}`)));
-  });
-  return { url: `http://127.0.0.1:${port}/`, kill: () => void child.kill("SIGTERM") };
+async function addBenchPerson(service: Service): Promise<BenchPerson> {
+  const person = await addPerson(service);
+  return { ...person, ...(await signIn(service, person)) };
+}
+
+/** The one of them whose turn it is. */
+export function at<T>(list: readonly T[], i: number): T {
+  const item = list[i % list.length];
+  if (item === undefined) throw new Error("the list is empty");
+  return item;
 }

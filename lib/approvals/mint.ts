@@ -5,6 +5,7 @@ import type { Service } from "../process";
 import { readIdempotent, rememberReused } from "./idempotency";
 import { insertApproval, type MintIdempotency, type MintLimits, type NewApproval } from "./insert";
 import { buildMintAnswer, type MintAnswer, readMintAnswer } from "./mint-answer";
+import { requireTool } from "./mint-policy";
 import { mintRefusal } from "./mint-refusal";
 import type { MintRequest } from "./mint-request";
 import { prepare } from "./prepare";
@@ -29,6 +30,7 @@ export async function mint(
     idempotencyKey === undefined
       ? undefined
       : { key: idempotencyKey, bodyTag: bodyTagOf(service.secrets.tag, request) };
+  requireTool(key, request.action.tool);
   let current = key;
   for (let attempt = 0; attempt < 5; attempt += 1) {
     const result =

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createKey } from "@/lib/api-keys/create";
 import { liftCooldown } from "@/lib/approvals/lift-cooldown";
 import { setPolicy } from "@/lib/clients/set-policy";
 import { csrfToken } from "@/lib/sessions/csrf";
@@ -307,6 +308,18 @@ describe("asking again", () => {
     expect(
       (await other.api("POST", "/approvals", mintBody(ada), headers)).headers.get("idempotency-replayed"),
     ).toBeNull();
+  });
+
+  it("a key that may not use the tool is given no replay of another key's request", async () => {
+    const both = await addTestClient(t.service);
+    await both.api("POST", "/approvals", mintBody(ada), { "Idempotency-Key": "shared" });
+    const actor = { kind: "admin", via: "cli" } as const;
+    const { apiKey } = await createKey(t.service, { clientId: both.clientId, tools: ["other"] }, actor);
+    expect(await refusal(mintBody(ada), { "Idempotency-Key": "shared" }, apiFor(t.service, apiKey))).toEqual([
+      403,
+      "tool_not_allowed",
+      "/action/tool",
+    ]);
   });
 
   it("ten parallel requests with one idempotency key make one approval", async () => {

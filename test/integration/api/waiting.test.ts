@@ -1,7 +1,11 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { serve } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createMachineApp } from "@/app/api/machine";
 import { waitsMaxPerClient } from "@/lib/waits/hub";
 import {
   addPerson,
@@ -34,7 +38,7 @@ const wait = async (id: string, seconds: number, api = client.api) =>
 /** Until so many waits are parked; 20 s at most. */
 async function parked(service: TestService, count: number): Promise<void> {
   const endsAt = Date.now() + 20_000;
-  while (service.service.hub.parkedCount() < count && Date.now() < endsAt)
+  while (service.service.hub.parkedCount() !== count && Date.now() < endsAt)
     await new Promise((resolve) => setImmediate(resolve));
   expect(service.service.hub.parkedCount()).toBe(count);
 }
@@ -119,6 +123,23 @@ describe("waiting for a decision", () => {
     expect((await wait((await mintApproval(other, ada)).id, 1, other.api)).status).toBe("pending");
     for (const ticket of tickets) ticket.close();
     expect(t.service.hub.parkedCount()).toBe(0);
+  });
+
+  it("S35: a caller that goes away leaves nothing parked", async () => {
+    const { id } = await mintApproval(client, ada);
+    const listening = serve({ fetch: createMachineApp(t.service).fetch, port: 0, hostname: "127.0.0.1" });
+    await once(listening, "listening");
+    const { port } = listening.address() as AddressInfo;
+    const abort = new AbortController();
+    const gone = fetch(`http://127.0.0.1:${port}/api/v1/approvals/${id}?wait=50`, {
+      headers: { authorization: `Bearer ${client.apiKey}` },
+      signal: abort.signal,
+    }).catch(() => "gone");
+    await parked(t, 1);
+    abort.abort();
+    expect(await gone).toBe("gone");
+    await parked(t, 0);
+    listening.close();
   });
 
   it.each([["56"], ["-1"], ["1.5"], ["abc"], ["5&wait=6"], ["5&extra=1"]])("refuses wait=%s", async (value) => {
