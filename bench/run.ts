@@ -1,4 +1,5 @@
 import { cpus, release, totalmem } from "node:os";
+import { buildIfNeeded } from "@/scripts/build";
 import type { Figure } from "./figure";
 import { measureConsume, measureMint, measureStatus } from "./measure-api";
 import { measureClick } from "./measure-click";
@@ -22,6 +23,7 @@ const unknown = asked.filter((name) => !(name in measures));
 if (unknown.length > 0)
   throw new Error(`no such figure: ${unknown.join(", ")}; there are ${Object.keys(measures).join(", ")}`);
 
+await buildIfNeeded();
 let isFirst = true;
 for (const [name, measure] of Object.entries(measures)) {
   if (asked.length > 0 && !asked.includes(name)) continue;

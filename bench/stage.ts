@@ -10,7 +10,6 @@ import { removeEmbedded } from "@/lib/embedded/remove";
 import { startEmbedded } from "@/lib/embedded/start";
 import type { Service } from "@/lib/process";
 import { startService } from "@/lib/service/start";
-import { buildIfNeeded } from "@/scripts/build";
 import { type ServerProcess, startServerProcess } from "@/scripts/server-process";
 import { addPerson, type Person, signIn } from "@/test/support/actors";
 import { type BareServer, startBareServer } from "./start-bare-server";
@@ -32,7 +31,6 @@ export type BenchStage = {
 
 /** A throw-away database, the built process and the bare server on it, clients without tight limits, people who are signed in. */
 export async function startBenchStage(): Promise<BenchStage> {
-  await buildIfNeeded();
   const dataDir = await mkdtemp(path.join(tmpdir(), "countersign-bench-"));
   const ending: (() => Promise<unknown>)[] = [
     () => removeEmbedded(dataDir),

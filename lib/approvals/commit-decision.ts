@@ -3,6 +3,7 @@ import { readClient } from "../clients/cache";
 import { transact } from "../database/transact";
 import type { Service } from "../process";
 import { signReceipt } from "../receipts/sign";
+import type { PersonSession } from "../sessions/session";
 import type { Choice } from "./decision-form";
 import { freezePerson, lockPerson } from "./freeze-person";
 import type { Opened } from "./open";
@@ -37,7 +38,11 @@ export async function commitDecision(service: Service, change: Change, choice: C
 }
 
 /** Counts a wrong code; the third withdraws the approval as `match_failed`. False: somebody changed it meanwhile. */
-export async function countWrongCode(service: Service, { approval, now }: Opened): Promise<boolean> {
+export async function countWrongCode(
+  service: Service,
+  session: PersonSession,
+  { approval, now }: Opened,
+): Promise<boolean> {
   const step = transition(approval, { kind: "wrong_code" }, now);
   if (!step.ok) return false;
   const { next } = step;
@@ -56,7 +61,7 @@ export async function countWrongCode(service: Service, { approval, now }: Opened
         approvalId: approval.id,
         clientId: approval.clientId,
         tool: approval.tool,
-        actor: { kind: "service" },
+        actor: { kind: "person", iss: session.iss, sub: session.sub, userId: session.userId },
       });
     return committed;
   });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { actionDigest } from "@countersign/mcp/digest";
 import type { ReceiptClaims } from "@countersign/mcp/receipt";
+import { requireValidKey } from "../api-keys/require-valid";
 import type { RegisteredKey } from "../clients/cache";
 import type { JsonObject } from "../json/value";
 import { Problem } from "../problem";
@@ -8,7 +9,8 @@ import type { Service } from "../process";
 import { checkStoredReceipt } from "../receipts/check";
 import { recordRefusal } from "../receipts/record-refusal";
 import { rfc3339 } from "../receipts/sign";
-import { verifyRecord } from "../records/verify";
+import type { RecordClaims } from "../records/claims";
+import { isSameCaller, verifyRecord } from "../records/verify";
 import { isSameMac } from "../secrets/mac";
 import type { Accepted, Approval, Consumed } from "./approval";
 import { findForClient } from "./find";
@@ -50,6 +52,7 @@ export async function consume(
     if (!step.ok) throw new Problem("lapsed");
     if (await commit(service, key, accepted, step.next, step.validUntil))
       return { granted: true, replayed: false, receipt: accepted.receipt };
+    await requireValidKey(service, key.keyId);
   }
   throw new Problem("unavailable");
 }
@@ -95,15 +98,15 @@ function alreadyConsumed(consumption: Consumed): Problem {
   });
 }
 
-/** The grant rests on the stored receipt, verified now, and on the signed record; on no column (I15, I17). */
+/** The grant rests on the stored receipt and the signed record, verified now, and on no column that they do not confirm (I15, I17). */
 async function verifyGrant(service: Service, approval: Accepted, request: ConsumeRequest): Promise<void> {
   const receipt = await checkStoredReceipt(service, approval);
-  const record = await verifyRecord(service, approval.id, approval.record);
+  const record = await verifyRecord(service, approval);
   if (receipt?.decision !== "accept" || receipt.act_by !== rfc3339(approval.actBy))
     throw new Problem("integrity_failed");
-  if (record?.client_id !== approval.clientId || record.action_digest !== receipt.action_digest)
+  if (!record || !isSameCaller(receipt.caller, record.caller) || !isWithinWindow(receipt, record))
     throw new Problem("integrity_failed");
-  requireCaller(receipt, request.caller);
+  if (!isSameCaller(receipt.caller, request.caller)) throw new Problem("caller_mismatch");
   const digest = request.action ? actionDigest({ ...request.action, salt: record.salt }) : request.actionDigest;
   if (digest !== receipt.action_digest) throw new Problem("action_mismatch");
   const presented = request.preconditions && preconditionsDigest(request.preconditions, record.salt);
@@ -111,10 +114,9 @@ async function verifyGrant(service: Service, approval: Accepted, request: Consum
     throw new Problem("stale", { detail: "The preconditions are not those that were approved." });
 }
 
-function requireCaller(receipt: ReceiptClaims, caller: ConsumeRequest["caller"]): void {
-  const isSame =
-    receipt.caller.iss === caller.iss &&
-    receipt.caller.sub === caller.sub &&
-    receipt.caller.clientId === caller.clientId;
-  if (!isSame) throw new Problem("caller_mismatch");
+/** The act-by of the receipt is no later than the record allows after the decision (I12). */
+function isWithinWindow(receipt: ReceiptClaims, record: RecordClaims): boolean {
+  return (
+    Date.parse(receipt.act_by ?? "") <= Date.parse(receipt.decided_at ?? "") + record.requirements.actBySeconds * 1000
+  );
 }

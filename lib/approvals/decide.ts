@@ -80,7 +80,8 @@ async function decideOpened(
   if ([...form.note].length > noteMaxCharacters) return { kind: "notice", notice: "note_too_long" };
   if (form.choice === "accept") {
     const notice = whyNotAccepted(service, opened, record, form);
-    if (notice === "code_wrong") return (await countWrongCode(service, opened)) ? { kind: "notice", notice } : "again";
+    if (notice === "code_wrong")
+      return (await countWrongCode(service, session, opened)) ? { kind: "notice", notice } : "again";
     if (notice) return { kind: "notice", notice };
   }
   const evidence: DecisionEvidence = {

@@ -1,14 +1,18 @@
 import type pg from "pg";
 import type { AuditActor } from "../audit/event";
+import { Problem } from "../problem";
 import type { Service } from "../process";
+import { recordRefusal } from "../receipts/record-refusal";
 import { signReceipt } from "../receipts/sign";
+import { verifyRecord } from "../records/verify";
 import type { Approval } from "./approval";
 import { type Clocked, commitChange } from "./store";
 import { type Command, transition } from "./transitions";
 
 type Ending = Extract<Command, { kind: "expire" | "withdraw" | "lapse" | "derive_unknown" }>;
 
-/** Ends an approval on behalf of the service. False where the transition is not allowed (any more) or somebody was first. */
+/** Ends an approval on behalf of the service. False where the transition is not allowed (any more) or somebody was first.
+ * Errors: `integrity_failed`. */
 export function endBySystem(
   service: Service,
   db: Pick<pg.Pool, "query">,
@@ -30,6 +34,9 @@ export async function end(
   if (!step.ok) return false;
   const { next } = step;
   const isEnd = next.status === "expired" || next.status === "withdrawn";
+  // A receipt is signed from the columns, so the record must confirm them first (I17).
+  if (isEnd && !(await verifyRecord(service, read.approval)))
+    await recordRefusal(service, read.approval)(new Problem("integrity_failed"));
   const to = isEnd ? { ...next, receipt: await signReceipt(service, next, endedAt(next, read.now)) } : next;
   return commitChange(db, {
     from: read.approval,

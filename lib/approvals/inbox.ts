@@ -66,12 +66,14 @@ const recentSql = `${fromSql} WHERE (a."status" <> 'pending' OR a."expires_at" <
   AND ($3::timestamptz IS NULL OR (a."created_at", a."id") < ($3::timestamptz, $4::text)) ORDER BY a."created_at" DESC, a."id" DESC LIMIT $5`;
 
 async function pendingItem(service: Service, row: InboxRow, locale: Locale): Promise<InboxItem | undefined> {
-  const record = await verifyRecord(service, row.id, row.record);
-  if (!record || record.sub_id.iss !== row.subject_iss || record.sub_id.sub !== row.subject_sub) return undefined;
-  return {
-    ...itemFrom(approvalFromRow(row), row, inLocale(record.presentation.title, locale)),
-    clientName: record.client_name,
-  };
+  const approval = approvalFromRow(row);
+  const record = await verifyRecord(service, approval);
+  return (
+    record && {
+      ...itemFrom(approval, row, inLocale(record.presentation.title, locale)),
+      clientName: record.client_name,
+    }
+  );
 }
 
 function itemFrom(approval: Approval, row: InboxRow, title: string): InboxItem {

@@ -26,7 +26,7 @@ export type MintIdempotency = { key: string; bodyTag: Buffer } | undefined;
 export type MintVerdict =
   | { verdict: "minted" }
   | { verdict: "replay" }
-  | { verdict: "live"; liveId: string }
+  | { verdict: "live"; liveIds: string[] }
   | { verdict: "recently_declined"; until: Date; now: Date }
   | { verdict: "mint_rate"; oldestRecent: Date; now: Date }
   | { verdict: "credential_changed" | "frozen" | "clock_skew" | "too_many_pending" };
@@ -53,7 +53,7 @@ export async function insertApproval(
     case "minted":
       return { verdict: row.inserted ? "minted" : "replay" };
     case "live":
-      return { verdict: "live", liveId: row.live_id ?? "" };
+      return { verdict: "live", liveIds: row.live_ids };
     case "recently_declined":
       return { verdict: row.verdict, until: row.declined_until ?? row.at, now: row.at };
     case "mint_rate":
@@ -66,7 +66,7 @@ export async function insertApproval(
 type VerdictRow = {
   verdict: MintVerdict["verdict"] & Exclude<MintVerdict["verdict"], "replay">;
   inserted: boolean;
-  live_id: string | null;
+  live_ids: string[];
   declined_until: Date | null;
   oldest_recent: Date | null;
   at: Date;
@@ -85,7 +85,7 @@ judged AS MATERIALIZED (
     WHEN NOT coalesce((SELECT "holds" FROM credential), false) THEN 'credential_changed'
     WHEN w."frozen" THEN 'frozen'
     WHEN abs(extract(epoch FROM w."at" - $8::timestamptz)) > ${clockToleranceSeconds} THEN 'clock_skew'
-    WHEN w."live_id" IS NOT NULL THEN 'live'
+    WHEN cardinality(w."live_ids") > 0 THEN 'live'
     WHEN w."declined_until" IS NOT NULL THEN 'recently_declined'
     WHEN w."pending" >= $9 THEN 'too_many_pending'
     WHEN w."recent" >= $10 THEN 'mint_rate'
@@ -106,7 +106,7 @@ inserted AS (
 audited AS (
   INSERT INTO "audit_event" ("at", "type", "approval_id", "approval_seq", "client_id", "tool", "actor", "metadata", "data")
   SELECT j."at", 'approval.minted', i."id", 1, $1, $14, $24::jsonb, $25::jsonb, $26::jsonb FROM inserted i, judged j)
-SELECT "verdict", "live_id", "declined_until", "oldest_recent", "at", EXISTS (SELECT 1 FROM inserted) AS "inserted" FROM judged`;
+SELECT "verdict", "live_ids", "declined_until", "oldest_recent", "at", EXISTS (SELECT 1 FROM inserted) AS "inserted" FROM judged`;
 
 function valuesOf(a: NewApproval, limits: MintLimits, idempotency: MintIdempotency): unknown[] {
   return [

@@ -15,8 +15,9 @@ const templates = {
 } satisfies Record<Locale, unknown>;
 
 /**
- * The text of the elicitation, from a fixed template: client name, title and match code. It holds no URL, so a title that looks
- * like it has one is replaced by the tool's name; nothing of the model's words is in it; at most 500 characters.
+ * The text of the elicitation, from a fixed template: client name, title and match code; nothing of the model's words; at most 500
+ * characters. It holds no URL: a title or name that has anything like one, or that is too long once hidden characters are written out,
+ * is replaced by the tool's name, or by a plain "The server".
  */
 export function elicitationMessage(parts: {
   clientName: string;
@@ -25,12 +26,15 @@ export function elicitationMessage(parts: {
   matchCode: string | undefined;
   locale: Locale;
 }): string {
-  const title = /:\/\/|www\./i.test(parts.title) ? parts.tool : visible(parts.title);
-  return templates[parts.locale](
-    visible(parts.clientName),
-    [...title].length > 250 ? parts.tool : title,
-    parts.matchCode,
-  );
+  const client = fitting(parts.clientName, 100) ?? { en: "The server", ja: "サーバー" }[parts.locale];
+  return templates[parts.locale](client, fitting(parts.title, 210) ?? parts.tool, parts.matchCode);
+}
+
+/** The text as the page draws it, where it is short and holds nothing that a chat app could make a link of. */
+function fitting(text: string, maxCharacters: number): string | undefined {
+  const shown = visible(text);
+  const hasLink = /[a-z][a-z0-9+.-]*:\S|[^\s.]\.[^\s.\d]{2,}/i.test(text.normalize("NFKC"));
+  return hasLink || [...shown].length > maxCharacters ? undefined : shown;
 }
 
 /** Hidden characters are written out, so that the chat shows what the page draws (I11). */

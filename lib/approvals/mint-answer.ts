@@ -1,5 +1,4 @@
 import type { RegisteredClient } from "../clients/cache";
-import type { Requirements } from "../clients/policy";
 import { Problem } from "../problem";
 import type { Service } from "../process";
 import { rfc3339 } from "../receipts/sign";
@@ -22,7 +21,7 @@ export type MintAnswer = {
   salt?: string;
   url: string;
   matchCode?: string;
-  effectiveRequirements?: Requirements & { actBySeconds: number };
+  effectiveRequirements?: RecordClaims["requirements"];
   elicitation: { mode: "url"; url: string; message: string };
   record?: string;
 };
@@ -34,7 +33,6 @@ type Parts = {
   createdAt: Date;
   expiresAt: Date;
   actionDigest: string;
-  actBySeconds: number;
   tool: string;
   title: Localised;
   signed?: { record: string; claims: Pick<RecordClaims, "salt" | "requirements"> };
@@ -71,7 +69,7 @@ export function buildMintAnswer(
     ...(parts.signed
       ? {
           salt: parts.signed.claims.salt,
-          effectiveRequirements: { ...parts.signed.claims.requirements, actBySeconds: parts.actBySeconds },
+          effectiveRequirements: parts.signed.claims.requirements,
           record: parts.signed.record,
         }
       : {}),
@@ -88,7 +86,7 @@ export async function readMintAnswer(
   const read = await readApproval(service.pool, approvalId);
   if (read?.approval.clientId !== client.id) throw new Problem("not_found");
   const { approval, now } = read;
-  const claims = approval.erasedAt ? undefined : await verifyRecord(service, approval.id, approval.record);
+  const claims = approval.erasedAt ? undefined : await verifyRecord(service, approval);
   if (!approval.erasedAt && !claims) throw new Problem("integrity_failed");
   return buildMintAnswer(
     service,

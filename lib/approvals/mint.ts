@@ -1,3 +1,4 @@
+import { requireValidKey } from "../api-keys/require-valid";
 import type { RegisteredKey } from "../clients/cache";
 import { transact } from "../database/transact";
 import { Problem } from "../problem";
@@ -36,7 +37,7 @@ export async function mint(
     const result =
       (await replayed(service, current, request, idempotency)) ??
       (await tryMint(service, current, request, idempotency));
-    if (result === "credential_changed") current = await freshKey(service, key.keyId);
+    if (result === "credential_changed") current = await requireValidKey(service, key.keyId);
     else if (result !== "again") return result;
   }
   throw new Problem("unavailable", { detail: "Others kept changing the same approval; send the request again." });
@@ -48,7 +49,7 @@ async function tryMint(
   request: MintRequest,
   idempotency: MintIdempotency,
 ): Promise<MintResult | "again" | "credential_changed"> {
-  const { approval, signed } = await prepare(service, key, request);
+  const { approval, effective, signed } = await prepare(service, key, request);
   const { maxPendingPerSubject, maxMintsPerSubjectPerHour } = key.client.policy;
   const limits = {
     maxPending: maxPendingPerSubject,
@@ -71,12 +72,14 @@ async function tryMint(
   if (verdict.verdict === "replay") return "again";
   if (verdict.verdict === "credential_changed") return verdict.verdict;
   if (verdict.verdict !== "live") throw mintRefusal(verdict);
-  if (await isReusable(service, verdict.liveId, approval.reuseTag)) {
-    if (idempotency) await rememberReused(service.pool, key.client.id, idempotency, verdict.liveId);
-    return { how: "reused", answer: await readMintAnswer(service, key.client, verdict.liveId, locale) };
+  for (const liveId of verdict.liveIds) {
+    if (!(await isReusable(service, key.client, liveId, request, effective))) continue;
+    if (idempotency) await rememberReused(service.pool, key.client.id, idempotency, liveId);
+    return { how: "reused", answer: await readMintAnswer(service, key.client, liveId, locale) };
   }
-  if (!(await supersede(service, approval, limits, idempotency, verdict.liveId))) return "again";
-  return minted();
+  // A pending one comes first; an accepted one stays beside the new one.
+  const isMinted = await supersede(service, approval, limits, idempotency, verdict.liveIds[0] ?? "");
+  return isMinted ? minted() : "again";
 }
 
 /** Withdraws the live approval and mints the other one in its place, both or neither. False where somebody changed the live one first. */
@@ -101,14 +104,6 @@ async function supersede(
   });
   if (isMinted) service.hub.announce(liveId);
   return isMinted;
-}
-
-/** The key and its policy as they are now. Errors: `unauthorized` where the key was revoked or its client disabled. */
-async function freshKey(service: Service, keyId: string): Promise<RegisteredKey> {
-  service.clients.forget(keyId);
-  const key = await service.clients.byKeyId(keyId);
-  if (!key || key.isRevoked || key.client.isDisabled) throw new Problem("unauthorized");
-  return key;
 }
 
 async function replayed(

@@ -25,7 +25,7 @@ export async function openForPerson(service: Service, session: PersonSession, id
   const read = isApprovalId(id) ? await readApproval(service.pool, id) : undefined;
   if (!read) return undefined;
   const { approval, now, isFrozen } = read;
-  const record = await verifyRecord(service, id, approval.record);
+  const record = await verifyRecord(service, approval);
   const receipt = approval.status === "pending" ? undefined : await checkStoredReceipt(service, approval);
   const isVerified = approval.erasedAt
     ? receipt !== undefined

@@ -6,7 +6,7 @@ import { type Localised, type RecordClaims, viewVersion } from "../records/claim
 import { signRecord } from "../records/sign";
 import { newApprovalId } from "./id";
 import type { NewApproval } from "./insert";
-import { effectiveFor } from "./mint-policy";
+import { type Effective, effectiveFor } from "./mint-policy";
 import type { MintRequest } from "./mint-request";
 import { preconditionsDigest } from "./preconditions";
 import { actionTagOf, reuseTagOf } from "./tags";
@@ -16,7 +16,7 @@ export async function prepare(
   service: Service,
   key: RegisteredKey,
   request: MintRequest,
-): Promise<{ approval: NewApproval; signed: { record: string; claims: RecordClaims } }> {
+): Promise<{ approval: NewApproval; effective: Effective; signed: { record: string; claims: RecordClaims } }> {
   const effective = effectiveFor(key, request);
   const claims = claimsFor(service, key, request, effective);
   const record = await signRecord(service.keys, claims);
@@ -34,13 +34,14 @@ export async function prepare(
     policyVersion: claims.policy_version,
     record,
     actionTag: actionTagOf(service.secrets.tag, key.client, request),
-    reuseTag: request.reuse === "live" ? reuseTagOf(service.secrets.tag, key.client, request, effective) : null,
+    reuseTag:
+      request.reuse === "live" ? reuseTagOf(service.secrets.tag, claims.jti, key.client, request, effective) : null,
     createdAt: new Date(claims.iat * 1000),
     expiresAt: new Date(claims.exp * 1000),
     actBySeconds: effective.actBySeconds,
     metadata: request.metadata ?? null,
   };
-  return { approval, signed: { record, claims } };
+  return { approval, effective, signed: { record, claims } };
 }
 
 /** Names beyond this many add nothing to an audit row but size. */
@@ -71,6 +72,7 @@ function claimsFor(
       maxAuthAgeSeconds: effective.maxAuthAgeSeconds,
       passkey: effective.passkey,
       matchCode: effective.matchCode,
+      actBySeconds: effective.actBySeconds,
     },
     policy_version: key.client.policyVersion,
     ...(preconditions ? { preconditions_digest: preconditionsDigest(preconditions, salt) } : {}),

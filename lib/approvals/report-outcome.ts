@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { requireValidKey } from "../api-keys/require-valid";
 import type { RegisteredKey } from "../clients/cache";
 import { Problem } from "../problem";
 import type { Service } from "../process";
@@ -34,16 +35,17 @@ export async function reportOutcome(
     );
     if (!step.ok) throw new Problem(step.reason === "outcome_already_reported" ? step.reason : "not_consumed");
     const data = { outcome: report.outcome, ...(code === undefined ? {} : { code }) };
-    if (
-      !(await commitChange(service.pool, {
-        from: read.approval,
-        to: step.next,
-        event: step.event,
-        actor: { kind: "client", keyId: key.keyId },
-        data,
-      }))
-    )
+    const isWritten = await commitChange(service.pool, {
+      from: read.approval,
+      to: step.next,
+      event: step.event,
+      actor: { kind: "client", keyId: key.keyId },
+      data,
+    });
+    if (!isWritten) {
+      await requireValidKey(service, key.keyId);
       continue;
+    }
     service.hub.announce(id);
     const after = await readApproval(service.pool, id);
     if (after) return statusAnswer(service, after);

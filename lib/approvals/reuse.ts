@@ -1,27 +1,38 @@
 import type pg from "pg";
+import type { RegisteredClient } from "../clients/cache";
 import type { Service } from "../process";
 import { isSameMac } from "../secrets/mac";
 import { isLapsed, statusAt } from "./approval";
 import { endBySystem } from "./end";
+import type { Effective } from "./mint-policy";
+import type { MintRequest } from "./mint-request";
 import { readApproval } from "./store";
+import { reuseTagOf } from "./tags";
 
 /**
- * Whether a live approval may answer this request: everything shown and binding is equal, and it is pending, or accepted,
- * unconsumed and within act-by (section 6).
+ * Whether a live approval may answer this request: it was minted for a request in which everything shown and binding is equal, and it is
+ * pending, or accepted, unconsumed and within act-by (section 6). The stored tag names the approval, so none can be copied to another (I17).
  */
-export async function isReusable(service: Service, approvalId: string, reuseTag: Buffer | null): Promise<boolean> {
+export async function isReusable(
+  service: Service,
+  client: RegisteredClient,
+  approvalId: string,
+  request: MintRequest,
+  effective: Effective,
+): Promise<boolean> {
   const { rows } = await service.pool.query<{ reuse_tag: Buffer | null }>(
     `SELECT "reuse_tag" FROM "approval" WHERE "id" = $1`,
     [approvalId],
   );
   const stored = rows[0]?.reuse_tag;
-  if (!reuseTag || !stored || !isSameMac(stored, reuseTag)) return false;
+  if (!stored || !isSameMac(stored, reuseTagOf(service.secrets.tag, approvalId, client, request, effective)))
+    return false;
   const read = await readApproval(service.pool, approvalId);
   if (!read) return false;
-  const status = statusAt(read.approval, read.now);
+  const { approval, now } = read;
   return (
-    status === "pending" ||
-    (read.approval.status === "accepted" && read.approval.consumption.at === null && !isLapsed(read.approval, read.now))
+    statusAt(approval, now) === "pending" ||
+    (approval.status === "accepted" && approval.consumption.at === null && !isLapsed(approval, now))
   );
 }
 

@@ -1,3 +1,4 @@
+import { Problem } from "../problem";
 import type { Service } from "../process";
 import { endBySystem } from "./end";
 import { readApproval } from "./store";
@@ -16,11 +17,17 @@ export async function settleDue(service: Service): Promise<number> {
   let settled = 0;
   for (const { id, kind } of due.rows) {
     const read = await readApproval(service.pool, id);
-    if (!read || !(await endBySystem(service, service.pool, read, { kind }))) continue;
+    if (!read || !(await endBySystem(service, service.pool, read, { kind }).catch(unlessRefused))) continue;
     settled += 1;
     service.hub.announce(id);
   }
   return settled;
+}
+
+/** What cannot be verified is not settled: no receipt is signed for it, and the operator has been told. */
+function unlessRefused(error: unknown): false {
+  if (error instanceof Problem && error.code === "integrity_failed") return false;
+  throw error;
 }
 
 const batchMax = 200;

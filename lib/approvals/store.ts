@@ -41,7 +41,7 @@ export type Change = {
 /**
  * Writes a change with its audit event and its outbox row in one statement, so all or none (I8), if and only if the row is
  * still the version that the change was computed from and the clock, read after the row lock, is within the change's bounds
- * (I4, I5, I6, I12). False: somebody else was first, or it is too late; read again.
+ * (I4, I5, I6, I12), and a client's key is not revoked. False: somebody else was first, it is too late, or the key is gone; read again.
  */
 export async function commitChange(db: Queryable, change: Change): Promise<boolean> {
   const { from, event } = change;
@@ -57,6 +57,7 @@ export async function commitChange(db: Queryable, change: Change): Promise<boole
       JSON.stringify(change.actor),
       change.data === undefined ? null : JSON.stringify(change.data),
       ...columnsOf(change.to),
+      change.actor.kind === "client" ? change.actor.keyId : null,
     ],
   });
   return rowCount === 1;
@@ -73,6 +74,8 @@ changed AS (
     "match_tries" = $22, "version" = a."version" + 1, "seq" = a."seq" + CASE WHEN $5::text IS NULL THEN 0 ELSE 1 END
   FROM clocked c
   WHERE a."id" = c."id" AND a."version" = $2 AND c."version" = $2
+    AND ($23::text IS NULL OR EXISTS (SELECT 1 FROM "api_key" k JOIN "client" l ON l."id" = k."client_id"
+      WHERE k."key_id" = $23 AND k."revoked_at" IS NULL AND l."disabled_at" IS NULL AND l."id" = a."client_id"))
     AND ($3::timestamptz IS NULL OR c."at" < $3) AND ($4::timestamptz IS NULL OR c."at" >= $4)
   RETURNING a."id", a."seq", a."client_id", a."tool", a."decision", a."reason", c."at"),
 audited AS (

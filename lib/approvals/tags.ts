@@ -11,9 +11,10 @@ export function actionTagOf(tagKey: Uint8Array, client: RegisteredClient, reques
   return mac(tagKey, ["action", client.id, iss, sub, canonicalJson(request.action)]);
 }
 
-/** Equal where everything shown and everything binding is equal; not `modelNote`, `mcpClient`, ttl and language (section 6). */
+/** Says for what an approval was minted. Equal where everything shown and everything binding is equal; not `modelNote`, `mcpClient`, ttl and language (section 6). */
 export function reuseTagOf(
   tagKey: Uint8Array,
+  approvalId: string,
   client: RegisteredClient,
   request: MintRequest,
   effective: Effective,
@@ -22,6 +23,7 @@ export function reuseTagOf(
   const { ttlSeconds: _ttl, ...binding } = effective;
   return mac(tagKey, [
     "reuse",
+    approvalId,
     client.id,
     client.name,
     canonicalJson({

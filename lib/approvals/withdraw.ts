@@ -1,3 +1,4 @@
+import { requireValidKey } from "../api-keys/require-valid";
 import type { RegisteredKey } from "../clients/cache";
 import { Problem } from "../problem";
 import type { Service } from "../process";
@@ -28,8 +29,17 @@ export async function withdraw(
         step.reason === "already_consumed" || step.reason === "lapsed" ? step.reason : "already_decided",
         { detail: "It has ended; there is nothing to withdraw." },
       );
-    if (!(await end(service, service.pool, read, { kind: "withdraw", reason }, { kind: "client", keyId: key.keyId })))
+    const isWritten = await end(
+      service,
+      service.pool,
+      read,
+      { kind: "withdraw", reason },
+      { kind: "client", keyId: key.keyId },
+    );
+    if (!isWritten) {
+      await requireValidKey(service, key.keyId);
       continue;
+    }
     service.hub.announce(id);
     const after = await readApproval(service.pool, id);
     if (after) return statusAnswer(service, after);

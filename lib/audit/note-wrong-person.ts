@@ -16,7 +16,7 @@ export async function noteWrongPerson(service: Service, session: PersonSession, 
   const read = isApprovalId(approvalId) ? await readApproval(service.pool, approvalId) : undefined;
   if (!read) return;
   const { approval } = read;
-  const record = await verifyRecord(service, approvalId, approval.record);
+  const record = await verifyRecord(service, approval);
   const receipt = record || approval.status === "pending" ? undefined : await checkStoredReceipt(service, approval);
   const subject = record?.sub_id ?? receipt?.sub_id;
   if (!subject || (await rightToDecide(service, session, { iss: subject.iss, sub: subject.sub }))) return;

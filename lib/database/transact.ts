@@ -21,9 +21,3 @@ export async function transact<T>(pool: pg.Pool, work: (client: pg.PoolClient) =
     client.release(broken);
   }
 }
-
-/** True for a unique violation of the named constraint or index. */
-export function isUniqueViolation(error: unknown, constraint: string): boolean {
-  const e = error as { code?: unknown; constraint?: unknown };
-  return e.code === "23505" && e.constraint === constraint;
-}

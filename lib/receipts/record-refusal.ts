@@ -10,14 +10,15 @@ import type { Service } from "../process";
 export function recordRefusal(service: Service, { id, clientId, tool }: Approval): (error: unknown) => Promise<never> {
   return async (error) => {
     if (error instanceof Problem && error.code === "integrity_failed") {
-      service.log.error({ approvalId: id }, "a stored record or receipt cannot be verified; nothing is granted");
-      await appendHourly(service.pool, {
+      const isNew = await appendHourly(service.pool, {
         type: "approval.receipt_refused",
         approvalId: id,
         clientId,
         tool,
         actor: { kind: "service" },
       });
+      if (isNew)
+        service.log.error({ approvalId: id }, "a stored record or receipt cannot be verified; nothing is granted");
     }
     throw error;
   };

@@ -85,8 +85,11 @@ describe("every page", () => {
         ["cross-origin-opener-policy", "same-origin"],
       ] as const)
         if (headers[header] !== value) faults.push(`${name}: ${header} is ${headers[header]}`);
-      if (await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth))
-        faults.push(`${name}: scrolls sideways at 390 px`);
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 844 });
+        if (await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth))
+          faults.push(`${name}: scrolls sideways at ${width} px`);
+      }
       await context.close();
     }
     expect(faults).toEqual([]);
@@ -207,7 +210,7 @@ describe("signing in", () => {
     await context.close();
   });
 
-  it("a bearer token is no session, and the link shows nothing once signed out", async () => {
+  it("a bearer token is no session, and the link shows nothing to somebody signed out", async () => {
     const { id } = await mintApproval(client, ada);
     const { cookie } = await signIn(service, ada);
     const value = cookie.split("=")[1];

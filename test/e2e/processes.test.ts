@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Service } from "@/lib/process";
@@ -62,7 +63,15 @@ async function fields(id: string, session: Awaited<ReturnType<typeof signIn>>["s
 }
 
 describe("two processes on one database", () => {
-  it("both halves of a process see one service: a decision on a page of Next's wakes a wait of the machine API, in the other process too", async () => {
+  it("both halves of a process see one service: Next's pages show what only the service of server.ts holds", async () => {
+    // Next's bundle makes no service of its own: it has the name, the database and the session of the one that server.ts has set.
+    const { cookie } = await signIn(service, ada);
+    const html = await (await fetch(`${servers[0].url}/inbox`, { headers: { cookie } })).text();
+    expect([html.includes("Example Corp"), html.includes(ada.email)]).toEqual([true, true]);
+    expect(readFileSync("server.ts", "utf8").match(/setService\(service\)/g)).toHaveLength(1);
+  });
+
+  it("a decision on one process's page wakes the wait in the other, and its own", async () => {
     const { session, cookie } = await signIn(service, ada);
     for (const [waiting, deciding] of [
       [0, 0],

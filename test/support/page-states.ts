@@ -3,6 +3,7 @@ import { reportOutcome } from "@/lib/approvals/report-outcome";
 import type { Service } from "@/lib/process";
 import { flashCookie } from "@/lib/requests/flash";
 import { addPerson, addTestClient, mintApproval, mintBody, type Person, signIn, type TestClient } from "./actors";
+import { expireIn } from "./deadline";
 import { decideAs } from "./deciding";
 
 type Cookie = { name: string; value: string };
@@ -118,8 +119,7 @@ async function seedEndings(
       });
     if (name === "accepted" || name === "succeeded") await decideAs(service, session, id, "accept");
     if (name === "succeeded") await run(service, client, person, id, action);
-    if (name === "expired")
-      await service.pool.query(`UPDATE "approval" SET "expires_at" = clock_timestamp() WHERE "id" = $1`, [id]);
+    if (name === "expired") await expireIn(service, id, 0);
     if (name === "withdrawn") await client.api("POST", `/approvals/${id}/withdraw`, { reason: "aborted" });
   }
   return states;

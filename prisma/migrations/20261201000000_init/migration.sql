@@ -314,7 +314,7 @@ CREATE TRIGGER "audit_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON 
 -- Serialises minting per client and person, then counts. A volatile function takes a new snapshot for each of its
 -- statements, so what is counted includes every mint that the lock waited for; one statement of the caller could not.
 CREATE FUNCTION "mint_window"(p_client TEXT, p_iss TEXT, p_sub TEXT, p_action_tag BYTEA, p_reuse BOOLEAN)
-RETURNS TABLE("pending" INTEGER, "recent" INTEGER, "oldest_recent" TIMESTAMPTZ, "declined_until" TIMESTAMPTZ, "frozen" BOOLEAN, "live_id" TEXT)
+RETURNS TABLE("pending" INTEGER, "recent" INTEGER, "oldest_recent" TIMESTAMPTZ, "declined_until" TIMESTAMPTZ, "frozen" BOOLEAN, "live_ids" TEXT[])
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   instant TIMESTAMPTZ;
@@ -326,9 +326,9 @@ BEGIN
     (SELECT max(c."until") FROM "decline_cooldown" c WHERE c."action_tag" = p_action_tag AND c."until" > instant),
     EXISTS (SELECT 1 FROM "freeze" f WHERE f."client_id" = p_client AND f."lifted_at" IS NULL AND (f."until" IS NULL OR f."until" > instant)
       AND (f."subject_iss" IS NULL OR (f."subject_iss" = p_iss AND f."subject_sub" = p_sub))),
-    (SELECT a."id" FROM "approval" a WHERE p_reuse AND a."action_tag" = p_action_tag AND a."reuse_tag" IS NOT NULL
+    ARRAY(SELECT a."id" FROM "approval" a WHERE p_reuse AND a."action_tag" = p_action_tag AND a."reuse_tag" IS NOT NULL
       AND (a."status" = 'pending' OR (a."status" = 'accepted' AND a."consumed_at" IS NULL AND a."act_by" > instant))
-      ORDER BY a."status" = 'pending' DESC, a."created_at" DESC LIMIT 1)
+      ORDER BY a."status" = 'pending' DESC, a."created_at" DESC LIMIT 5)
   FROM (
     SELECT count(*) FILTER (WHERE a."status" = 'pending' AND a."expires_at" > instant)::INTEGER AS "pending",
       count(*) FILTER (WHERE a."created_at" > instant - INTERVAL '1 hour')::INTEGER AS "recent",

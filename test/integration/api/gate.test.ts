@@ -13,6 +13,7 @@ import {
   type TestClient,
 } from "@/test/support/actors";
 import { createTestService, type TestService } from "@/test/support/database";
+import { expireIn } from "@/test/support/deadline";
 import { decideAs } from "@/test/support/deciding";
 
 let t: TestService;
@@ -166,10 +167,7 @@ describe("the gate", () => {
   it("I6: an answer after the deadline decides nothing and the approval has expired", async () => {
     const { session } = await signIn(t.service, ada);
     const { id } = await mintApproval(client, ada);
-    await t.service.pool.query(
-      `UPDATE "approval" SET "expires_at" = clock_timestamp() - INTERVAL '1 millisecond' WHERE "id" = $1`,
-      [id],
-    );
+    await expireIn(t.service, id, 0);
     expect(await decideAs(t.service, session, id, "accept")).toEqual({ kind: "already_decided" });
     expect(await statusOf(id)).toMatchObject({ status: "expired", next: "stop" });
     expect((await consume(id)).code).toBe("not_accepted");

@@ -14,6 +14,7 @@ import {
   type TestClient,
 } from "@/test/support/actors";
 import { createTestService, type TestService } from "@/test/support/database";
+import { expireIn } from "@/test/support/deadline";
 import { decideAs } from "@/test/support/deciding";
 
 let t: TestService;
@@ -384,6 +385,23 @@ describe("asking again", () => {
     });
   });
 
+  it("an accepted approval is given back to its own request, though another of the same action is pending beside it", async () => {
+    const own = await addTestClient(t.service);
+    const { session } = await signIn(t.service, ada);
+    const ask = async (title: string) =>
+      (await (
+        await own.api("POST", "/approvals", mintBody(ada, { reuse: "live", presentation: { title } }))
+      ).json()) as { id: string };
+    const first = await ask("First");
+    await decideAs(t.service, session, first.id, "accept");
+    const second = await ask("Second");
+    expect([second.id === first.id, (await ask("First")).id, (await ask("Second")).id]).toEqual([
+      false,
+      first.id,
+      second.id,
+    ]);
+  });
+
   it("twenty parallel requests with reuse leave one live approval", async () => {
     const own = await addTestClient(t.service);
     const answers = await Promise.all(
@@ -397,7 +415,7 @@ describe("asking again", () => {
     const first = (await (await own.api("POST", "/approvals", mintBody(ada, { reuse: "live" }))).json()) as {
       id: string;
     };
-    await t.service.pool.query(`UPDATE "approval" SET "expires_at" = clock_timestamp() WHERE "id" = $1`, [first.id]);
+    await expireIn(t.service, first.id, 0);
     const second = await own.api("POST", "/approvals", mintBody(ada, { reuse: "live" }));
     expect([second.status, ((await second.json()) as { id: string }).id === first.id]).toEqual([201, false]);
     expect((await (await own.api("GET", `/approvals/${first.id}`)).json()) as object).toMatchObject({
@@ -453,6 +471,27 @@ describe("who may ask", () => {
       own.keyId,
     ]);
     expect((await own.api("POST", "/approvals", mintBody(ada))).status).toBe(401);
+  });
+
+  it("a key that was revoked in another process consumes, reports and withdraws nothing more, though this one remembers it", async () => {
+    const own = await addTestClient(t.service);
+    const { session } = await signIn(t.service, ada);
+    const [pending, accepted] = [await mintApproval(own, ada), await mintApproval(own, ada)];
+    await decideAs(t.service, session, accepted.id, "accept");
+    await own.api("GET", `/approvals/${pending.id}`);
+    await t.service.pool.query(`UPDATE "api_key" SET "revoked_at" = clock_timestamp() WHERE "key_id" = $1`, [
+      own.keyId,
+    ]);
+    const { caller, action } = mintBody(ada);
+    const consumed = await own.api("POST", `/approvals/${accepted.id}/consume`, {
+      caller,
+      action,
+      consumerToken: "A".repeat(43),
+    });
+    expect([
+      consumed.status,
+      (await own.api("POST", `/approvals/${pending.id}/withdraw`, { reason: "aborted" })).status,
+    ]).toEqual([401, 401]);
   });
 
   it("lists the client's own, newest first, page by page, each once", async () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decide } from "@/lib/approvals/decide";
 import { settleDue } from "@/lib/approvals/settle-due";
 import { takeBack } from "@/lib/approvals/take-back";
+import { freezeClient } from "@/lib/clients/freeze";
 import { csrfToken } from "@/lib/sessions/csrf";
 import {
   addPerson,
@@ -16,6 +17,7 @@ import {
   type TestClient,
 } from "@/test/support/actors";
 import { createTestService, type TestService } from "@/test/support/database";
+import { expireIn } from "@/test/support/deadline";
 import { decideAs, formFor } from "@/test/support/deciding";
 
 let t: TestService;
@@ -130,12 +132,9 @@ describe("races", () => {
   it("I6: an accept that waited for the row lock past the deadline is not one", async () => {
     const { session } = await signIn(t.service, ada);
     const { id } = await mintApproval(client, ada);
+    await expireIn(t.service, id, 2);
     const form = await formFor(t.service, session, id, "accept");
-    await t.service.pool.query(
-      `UPDATE "approval" SET "expires_at" = clock_timestamp() + INTERVAL '400 milliseconds' WHERE "id" = $1`,
-      [id],
-    );
-    const result = await whileLocked(id, 600, () => decide(t.service, session, id, form));
+    const result = await whileLocked(id, 2_200, () => decide(t.service, session, id, form));
     expect(result).toEqual({ kind: "already_decided" });
     expect((await (await client.api("GET", `/approvals/${id}`)).json()) as object).toMatchObject({
       status: "expired",
@@ -181,6 +180,25 @@ describe("races", () => {
     }
   });
 
+  it("an accept and a withdrawal, or an accept and a freeze, that waited for one row: one of them stands, and what does not stand does not run", async () => {
+    const { session } = await signIn(t.service, ada);
+    const actor = { kind: "admin", via: "cli" } as const;
+    for (const other of ["withdraw", "freeze", "withdraw", "freeze"]) {
+      const own = await addTestClient(t.service);
+      const { id } = await mintApproval(own, ada);
+      const form = await formFor(t.service, session, id, "accept");
+      const against = () =>
+        other === "withdraw"
+          ? own.api("POST", `/approvals/${id}/withdraw`, { reason: "aborted" })
+          : freezeClient(t.service, own.clientId, actor);
+      await whileLocked(id, 0, () => Promise.all([decide(second.service, session, id, form), against()]));
+      const { status } = (await (await own.api("GET", `/approvals/${id}`)).json()) as { status: string };
+      const consumed = await own.api("POST", `/approvals/${id}/consume`, consumeBody());
+      // Whichever came first: a withdrawal also ends what was accepted a moment before.
+      expect([other, status, consumed.status]).toEqual([other, "withdrawn", other === "freeze" ? 403 : 409]);
+    }
+  });
+
   it("take-back against consume: never both", async () => {
     const { session } = await signIn(t.service, ada);
     for (let i = 0; i < 20; i += 1) {
@@ -197,7 +215,7 @@ describe("races", () => {
 
   it("two workers settle each expired approval once, with one receipt and one event", async () => {
     const ids = await Promise.all(Array.from({ length: 10 }, async () => (await mintApproval(client, ada)).id));
-    await t.service.pool.query(`UPDATE "approval" SET "expires_at" = clock_timestamp() WHERE "id" = ANY($1)`, [ids]);
+    for (const id of ids) await expireIn(t.service, id, 0);
     await Promise.all([settleDue(t.service), settleDue(second.service), settleDue(t.service)]);
     const { rows } = await t.service.pool.query(
       `SELECT a."status", count(e.*)::int AS n FROM "approval" a JOIN "audit_event" e ON e."approval_id" = a."id" AND e."type" = 'approval.expired' WHERE a."id" = ANY($1) GROUP BY a."id"`,

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { decide } from "@/lib/approvals/decide";
 import { openForPerson } from "@/lib/approvals/open";
 import { readApproval } from "@/lib/approvals/store";
 import { transition } from "@/lib/approvals/transitions";
@@ -18,7 +19,7 @@ import {
   type TestClient,
 } from "@/test/support/actors";
 import { createTestService, type TestService } from "@/test/support/database";
-import { decideAs } from "@/test/support/deciding";
+import { decideAs, formFor } from "@/test/support/deciding";
 
 let t: TestService;
 let client: TestClient;
@@ -157,14 +158,57 @@ describe("somebody who can write the database but lacks the secret (I17)", () =>
     expect(t.service.keys.isHealthy()).toBe(true);
   });
 
-  it("cannot make an approval somebody else's: whose it is comes from the signed record, not from a column", async () => {
+  it.each([
+    ["a later deadline", `"expires_at" = "expires_at" + INTERVAL '1 hour'`],
+    ["a longer window to run in", `"act_by_seconds" = 3600000`],
+    ["another caller", `"caller_sub" = 'eve'`],
+    ["another MCP client", `"caller_client_id" = 'evil'`],
+    ["another subject", `"subject_sub" = 'eve'`],
+    ["another tool", `"tool" = 'other'`],
+    ["another digest", `"action_digest" = 'sha256:${"0".repeat(64)}'`],
+    ["another policy", `"policy_version" = 99`],
+    ["another moment of asking", `"created_at" = "created_at" - INTERVAL '1 hour'`],
+  ])(
+    "cannot have %s signed: no column that the record does not confirm reaches a decision, a receipt or a grant",
+    async (_name, change) => {
+      const { session } = await signIn(t.service, ada);
+      const [before, after] = [await mintApproval(client, ada), await mintApproval(client, ada)];
+      const form = await formFor(t.service, session, before.id, "accept");
+      await sql(`UPDATE "approval" SET ${change} WHERE "id" = $1`, [before.id]);
+      expect(await decide(t.service, session, before.id, form)).toEqual({ kind: "missing" });
+      expect(await consume(before.id)).not.toBe("granted");
+      const withdrawn = await client.api("POST", `/approvals/${before.id}/withdraw`, { reason: "aborted" });
+      expect(((await withdrawn.json()) as { code?: string }).code).toMatch(/integrity_failed|tool_not_allowed/);
+      await decideAs(t.service, session, after.id, "accept");
+      await sql(`UPDATE "approval" SET ${change} WHERE "id" = $1`, [after.id]);
+      expect(await consume(after.id)).not.toBe("granted");
+    },
+  );
+
+  it("cannot have a weaker approval reused: the mark of what it was minted for names the approval", async () => {
+    const own = await addTestClient(t.service);
+    const ask = async (matchCode: boolean) =>
+      (await (
+        await own.api("POST", "/approvals", mintBody(ada, { reuse: "live", requirements: { matchCode } }))
+      ).json()) as { id: string; effectiveRequirements: { matchCode: boolean } };
+    const strict = await ask(true);
+    const weak = await ask(false);
+    await sql(
+      `UPDATE "approval" SET "reuse_tag" = (SELECT "reuse_tag" FROM "approval" WHERE "id" = $2) WHERE "id" = $1`,
+      [weak.id, strict.id],
+    );
+    const again = await ask(true);
+    expect([again.id === weak.id, again.effectiveRequirements.matchCode]).toEqual([false, true]);
+  });
+
+  it("cannot make an approval somebody else's: a row that names another subject than the signed record is nobody's", async () => {
     const { id } = await mintApproval(client, ada);
     await sql(
       `UPDATE "approval" SET "subject_iss" = $2, "subject_sub" = $3, "caller_iss" = $2, "caller_sub" = $3 WHERE "id" = $1`,
       [id, eve.iss, eve.sub],
     );
     expect(await openForPerson(t.service, (await signIn(t.service, eve)).session, id)).toBeUndefined();
-    expect(await openForPerson(t.service, (await signIn(t.service, ada)).session, id)).toBeDefined();
+    expect(await openForPerson(t.service, (await signIn(t.service, ada)).session, id)).toBeUndefined();
   });
 
   it("cannot show another action: a changed record is shown to nobody and consumed by nobody", async () => {

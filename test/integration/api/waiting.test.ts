@@ -17,6 +17,7 @@ import {
   type TestClient,
 } from "@/test/support/actors";
 import { createTestService, type TestService } from "@/test/support/database";
+import { expireIn } from "@/test/support/deadline";
 import { decideAs } from "@/test/support/deciding";
 import { restartableCluster } from "@/test/support/restartable-cluster";
 
@@ -95,10 +96,7 @@ describe("waiting for a decision", () => {
 
   it("I6: it ends by itself when the approval expires", async () => {
     const { id } = await mintApproval(client, ada);
-    await t.service.pool.query(
-      `UPDATE "approval" SET "expires_at" = clock_timestamp() + INTERVAL '300 milliseconds' WHERE "id" = $1`,
-      [id],
-    );
+    await expireIn(t.service, id, 1);
     expect(await wait(id, 20)).toMatchObject({ status: "expired", next: "stop" });
   });
 
