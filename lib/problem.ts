@@ -11,6 +11,7 @@ export const problems = {
   issuer_not_allowed: { status: 403, title: "This issuer is not allowed" },
   frozen: { status: 403, title: "Frozen" },
   forbidden_origin: { status: 403, title: "The request did not come from our own page" },
+  stale_form: { status: 403, title: "This form is no longer valid; load the page again" },
   not_found: { status: 404, title: "Not found" },
   method_not_allowed: { status: 405, title: "Method not allowed" },
   recently_declined: { status: 409, title: "The person declined this a moment ago" },

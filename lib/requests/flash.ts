@@ -21,7 +21,7 @@ export type Notice = DecisionNotice | "already_decided" | "too_late" | "wrong_pa
 export type Flash = { notice: Notice; note: string };
 
 /**
- * A `Set-Cookie` that carries what to say on the next page, and the note that was typed, so that nothing is lost. Encrypted (JWE
+ * A `Set-Cookie` that carries what to say on the next page, and the note that was typed, so that it need not be typed again. Encrypted (JWE
  * `dir`, A256GCM), for this session and approval, for two minutes; never the code. A later form replaces it.
  */
 export async function flashCookie(

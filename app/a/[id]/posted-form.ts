@@ -53,4 +53,5 @@ export async function backWith({ service, id, session }: PostedForm, flash: Flas
 }
 
 export const missing = () => toProblemResponse(new Problem("not_found"), `req_${randomUUID()}`);
-export const forbidden = () => toProblemResponse(new Problem("forbidden_origin"), `req_${randomUUID()}`);
+/** The form was not made for this session, page and purpose; nothing was done. */
+export const staleForm = () => toProblemResponse(new Problem("stale_form"), `req_${randomUUID()}`);

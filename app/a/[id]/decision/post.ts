@@ -1,7 +1,7 @@
 import { decide } from "@/lib/approvals/decide";
 import { parseDecisionForm } from "@/lib/approvals/decision-form";
 import { clearFlash } from "@/lib/requests/flash";
-import { backWith, forbidden, missing, type RouteContext, receiveForm, seeOther } from "../posted-form";
+import { backWith, missing, type RouteContext, receiveForm, seeOther, staleForm } from "../posted-form";
 
 /** Where the person's decision arrives, and nowhere else (I1). */
 export function post(request: Request, context: RouteContext): Promise<Response> {
@@ -19,7 +19,7 @@ export function post(request: Request, context: RouteContext): Promise<Response>
       case "step_up":
         return seeOther(`/a/${id}/sign-in-again`);
       case "forbidden":
-        return forbidden();
+        return staleForm();
       case "missing":
         return missing();
       default:
