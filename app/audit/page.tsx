@@ -97,7 +97,10 @@ async function Filters({ types, search }: { types: string[]; search: Search }) {
 }
 
 function filterOf(search: Search): AuditFilter {
-  const text = (name: string) => (typeof search[name] === "string" && search[name] !== "" ? search[name] : undefined);
+  const text = (name: string) =>
+    typeof search[name] === "string" && search[name] !== "" && !search[name].includes("\u0000")
+      ? search[name]
+      : undefined;
   const day = (name: string, plusDays: number) => {
     const given = text(name);
     if (!given || !/^\d{4}-\d\d-\d\d$/.test(given) || Number.isNaN(Date.parse(given))) return undefined;

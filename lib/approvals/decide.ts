@@ -67,7 +67,7 @@ async function decideOpened(
   const { approval, now, record } = opened;
   if (statusAt(approval, now) !== "pending" || !record)
     return isSameDecision(approval, form.choice) ? { kind: "decided" } : { kind: "already_decided" };
-  if (!isFresh(session, record.requirements.maxAuthAgeSeconds, approval.id, now)) return { kind: "step_up" };
+  if (!isFresh(session, record.requirements, approval.id, now)) return { kind: "step_up" };
   const rendering = {
     approvalId: approval.id,
     sid: session.sid,

@@ -11,22 +11,29 @@ import { type Command, transition } from "./transitions";
 
 type Ending = Extract<Command, { kind: "expire" | "withdraw" | "lapse" | "derive_unknown" }>;
 
-/** Ends an approval on behalf of the service. False where the transition is not allowed (any more) or somebody was first.
- * Errors: `integrity_failed`. */
-export function endBySystem(
+/**
+ * Ends an approval on behalf of the service. False where the transition is not allowed (any more), somebody was first, or the row cannot
+ * be verified: then no receipt is signed, the operator has been told, and it can neither be decided nor consumed.
+ */
+export async function endBySystem(
   service: Service,
   db: Pick<pg.Pool, "query">,
-  read: Clocked<Approval>,
+  read: Pick<Clocked<Approval>, "approval" | "now">,
   command: Ending,
 ): Promise<boolean> {
-  return end(service, db, read, command, { kind: "service" });
+  try {
+    return await end(service, db, read, command, { kind: "service" });
+  } catch (error) {
+    if (error instanceof Problem && error.code === "integrity_failed") return false;
+    throw error;
+  }
 }
 
 /** As `endBySystem`, for a named actor. The receipt is signed for exactly the state that is stored, or neither is (I8). */
 export async function end(
   service: Service,
   db: Pick<pg.Pool, "query">,
-  read: Clocked<Approval>,
+  read: Pick<Clocked<Approval>, "approval" | "now">,
   command: Ending,
   actor: AuditActor,
 ): Promise<boolean> {

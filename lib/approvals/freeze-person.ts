@@ -4,7 +4,7 @@ import { appendAudit } from "../audit/append";
 import type { AuditActor } from "../audit/event";
 import type { Service } from "../process";
 import type { Subject } from "./approval";
-import { end } from "./end";
+import { endBySystem } from "./end";
 import { readApproval } from "./store";
 
 /** How long a person's "I didn't ask for this" holds, unless it is lifted. */
@@ -60,8 +60,7 @@ export async function withdrawLive(
   const withdrawn: string[] = [];
   for (const { id } of rows) {
     const read = await readApproval(db, id);
-    if (read && (await end(service, db, read, { kind: "withdraw", reason: "frozen" }, { kind: "service" })))
-      withdrawn.push(id);
+    if (read && (await endBySystem(service, db, read, { kind: "withdraw", reason: "frozen" }))) withdrawn.push(id);
   }
   return withdrawn;
 }

@@ -2,11 +2,15 @@ import type { RegisteredKey } from "../clients/cache";
 import { type Requirements, rulesFor, stricterRequirements } from "../clients/policy";
 import { canonicalJson } from "../json/canonical";
 import { Problem } from "../problem";
+import { isShowable } from "../views/size";
 import type { MintRequest } from "./mint-request";
 
 export const argumentsMaxBytes = 65_536;
 
-export type Effective = Requirements & { ttlSeconds: number; actBySeconds: number };
+/** `stepUpSeconds`: how old a step-up for this very approval may be where `maxAuthAgeSeconds` is 0. */
+export type Effective = Requirements & { ttlSeconds: number; actBySeconds: number; stepUpSeconds: number };
+
+const stepUpSecondsMax = 300;
 
 /**
  * What holds for this request: the stricter of what it asks and what the client's policy demands (I16), or the refusal.
@@ -25,6 +29,10 @@ export function effectiveFor(key: RegisteredKey, request: MintRequest): Effectiv
     throw new Problem("arguments_too_large", {
       errors: [{ pointer: "/action/arguments", message: `must be ${argumentsMaxBytes} bytes or less` }],
     });
+  if (!isShowable(request.action.arguments))
+    throw new Problem("arguments_too_large", {
+      errors: [{ pointer: "/action/arguments", message: "are more than a person can be shown whole" }],
+    });
   const rules = rulesFor(policy, request.action.tool);
   const requirements = stricterRequirements(rules, withoutAbsent(request.requirements ?? {}));
   if (requirements.passkey === "required")
@@ -34,6 +42,8 @@ export function effectiveFor(key: RegisteredKey, request: MintRequest): Effectiv
   return {
     ...requirements,
     ttlSeconds: Math.min(request.ttlSeconds ?? 300, rules.maxTtlSeconds),
+    // Asking for 0 must not be weaker than the age that the policy allows (I16).
+    stepUpSeconds: Math.min(rules.maxAuthAgeSeconds || stepUpSecondsMax, stepUpSecondsMax),
     actBySeconds: Math.min(request.actBySeconds ?? 300, rules.maxActBySeconds),
   };
 }

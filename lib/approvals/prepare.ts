@@ -73,6 +73,7 @@ function claimsFor(
       passkey: effective.passkey,
       matchCode: effective.matchCode,
       actBySeconds: effective.actBySeconds,
+      stepUpSeconds: effective.stepUpSeconds,
     },
     policy_version: key.client.policyVersion,
     ...(preconditions ? { preconditions_digest: preconditionsDigest(preconditions, salt) } : {}),

@@ -1,4 +1,3 @@
-import { Problem } from "../problem";
 import type { Service } from "../process";
 import { endBySystem } from "./end";
 import { readApproval } from "./store";
@@ -17,24 +16,22 @@ export async function settleDue(service: Service): Promise<number> {
   let settled = 0;
   for (const { id, kind } of due.rows) {
     const read = await readApproval(service.pool, id);
-    if (!read || !(await endBySystem(service, service.pool, read, { kind }).catch(unlessRefused))) continue;
+    if (!read || !(await endBySystem(service, service.pool, read, { kind }))) continue;
     settled += 1;
     service.hub.announce(id);
   }
   return settled;
 }
 
-/** What cannot be verified is not settled: no receipt is signed for it, and the operator has been told. */
-function unlessRefused(error: unknown): false {
-  if (error instanceof Problem && error.code === "integrity_failed") return false;
-  throw error;
-}
-
 const batchMax = 200;
 
+// A row that was refused waits an hour for its next turn: it must not stand in the way of the others.
+const notRefused = `NOT EXISTS (SELECT 1 FROM "audit_event" e WHERE e."approval_id" = a."id" AND e."type" = 'approval.receipt_refused'
+  AND e."at" > clock_timestamp() - INTERVAL '1 hour')`;
+
 const dueSql = `
-(SELECT "id", 'expire' AS "kind" FROM "approval" WHERE "status" = 'pending' AND "expires_at" <= clock_timestamp() ORDER BY "expires_at" LIMIT $1)
+(SELECT "id", 'expire' AS "kind" FROM "approval" a WHERE "status" = 'pending' AND "expires_at" <= clock_timestamp() AND ${notRefused} ORDER BY "expires_at" LIMIT $1)
 UNION ALL
-(SELECT "id", 'lapse' FROM "approval" WHERE "status" = 'accepted' AND "settled_at" IS NULL AND "consumed_at" IS NULL AND "act_by" <= clock_timestamp() ORDER BY "act_by" LIMIT $1)
+(SELECT "id", 'lapse' FROM "approval" a WHERE "status" = 'accepted' AND "settled_at" IS NULL AND "consumed_at" IS NULL AND "act_by" <= clock_timestamp() ORDER BY "act_by" LIMIT $1)
 UNION ALL
-(SELECT "id", 'derive_unknown' FROM "approval" WHERE "status" = 'accepted' AND "settled_at" IS NULL AND "consumed_at" <= clock_timestamp() - make_interval(secs => $2) ORDER BY "act_by" LIMIT $1)`;
+(SELECT "id", 'derive_unknown' FROM "approval" a WHERE "status" = 'accepted' AND "settled_at" IS NULL AND "consumed_at" <= clock_timestamp() - make_interval(secs => $2) ORDER BY "act_by" LIMIT $1)`;

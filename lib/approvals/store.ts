@@ -76,6 +76,9 @@ changed AS (
   WHERE a."id" = c."id" AND a."version" = $2 AND c."version" = $2
     AND ($23::text IS NULL OR EXISTS (SELECT 1 FROM "api_key" k JOIN "client" l ON l."id" = k."client_id"
       WHERE k."key_id" = $23 AND k."revoked_at" IS NULL AND l."disabled_at" IS NULL AND l."id" = a."client_id"))
+    AND (coalesce($5, '') NOT IN ('approval.accepted', 'approval.consumed') OR NOT EXISTS (SELECT 1 FROM "freeze" f WHERE f."client_id" = a."client_id"
+      AND f."lifted_at" IS NULL AND (f."until" IS NULL OR f."until" > c."at")
+      AND (f."subject_iss" IS NULL OR (f."subject_iss" = a."subject_iss" AND f."subject_sub" = a."subject_sub"))))
     AND ($3::timestamptz IS NULL OR c."at" < $3) AND ($4::timestamptz IS NULL OR c."at" >= $4)
   RETURNING a."id", a."seq", a."client_id", a."tool", a."decision", a."reason", c."at"),
 audited AS (

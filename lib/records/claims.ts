@@ -45,6 +45,7 @@ export const recordClaimsSchema = z.strictObject({
     passkey: z.enum(["off", "required"]),
     matchCode: z.boolean(),
     actBySeconds: z.int(),
+    stepUpSeconds: z.int(),
   }),
   policy_version: z.int(),
   preconditions_digest: z.string().optional(),

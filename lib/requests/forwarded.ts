@@ -10,7 +10,10 @@ export function trustForwarded(request: IncomingMessage, trustedProxies: BlockLi
   const forwarded = String(request.headers["x-forwarded-for"] ?? "");
   for (const name of Object.keys(request.headers))
     if (name === "forwarded" || name.startsWith("x-forwarded-")) delete request.headers[name];
-  request.headers["x-forwarded-for"] = clientAddress(request.socket.remoteAddress ?? "", forwarded, trustedProxies);
+  const address = clientAddress(request.socket.remoteAddress ?? "", forwarded, trustedProxies);
+  request.headers["x-forwarded-for"] = address;
+  // Web requests are made from the raw list, pages from the parsed one: both say the same.
+  request.rawHeaders = [...withoutForwarded(request.rawHeaders), "X-Forwarded-For", address];
 }
 
 /** The address that a request came from, seen through proxies that are trusted. */
@@ -30,4 +33,8 @@ const plainAddress = (address: string) => address.replace(/^::ffff:(?=\d+\.\d+\.
 function isTrusted(address: string, trustedProxies: BlockList): boolean {
   const family = isIP(address);
   return family !== 0 && trustedProxies.check(address, family === 6 ? "ipv6" : "ipv4");
+}
+
+function withoutForwarded(raw: string[]): string[] {
+  return raw.filter((_, i) => !/^(forwarded|x-forwarded-.*)$/i.test(raw[i - (i % 2)] ?? ""));
 }

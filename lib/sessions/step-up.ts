@@ -37,10 +37,16 @@ export async function stepUp(
 }
 
 /**
- * Whether the sign-in is fresh enough at `now` (the database's clock). `maxAuthAgeSeconds: 0` asks for a step-up for this very
- * approval.
+ * Whether the sign-in is fresh enough at `now` (the database's clock). `maxAuthAgeSeconds: 0` asks for a step-up for this very approval,
+ * no older than `stepUpSeconds`.
  */
-export function isFresh(session: SessionClaims, maxAuthAgeSeconds: number, approvalId: string, now: Date): boolean {
-  if (maxAuthAgeSeconds === 0) return session.stepUpFor === approvalId;
-  return session.authTime >= now.getTime() / 1000 - maxAuthAgeSeconds;
+export function isFresh(
+  session: SessionClaims,
+  required: { maxAuthAgeSeconds: number; stepUpSeconds: number },
+  approvalId: string,
+  now: Date,
+): boolean {
+  const ageMax = required.maxAuthAgeSeconds === 0 ? required.stepUpSeconds : required.maxAuthAgeSeconds;
+  const isFor = required.maxAuthAgeSeconds > 0 || session.stepUpFor === approvalId;
+  return isFor && session.authTime >= now.getTime() / 1000 - ageMax;
 }

@@ -7,7 +7,10 @@ import type { Service } from "../process";
  * Errors: `unavailable` when too many sign in at once.
  */
 export async function authenticate(service: Service, email: string, password: string): Promise<User | undefined> {
-  const user = await service.prisma.user.findUnique({ where: { email: email.trim().toLowerCase() } });
+  // No address has a control character, and PostgreSQL cannot be asked for one.
+  const user = /\p{Cc}/u.test(email)
+    ? null
+    : await service.prisma.user.findUnique({ where: { email: email.trim().toLowerCase() } });
   const isRight = await verifyPassword(user?.passwordHash, password);
   return isRight && user && user.disabledAt === null ? user : undefined;
 }

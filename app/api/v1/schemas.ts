@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { statuses } from "@/lib/approvals/approval";
 import { actionSchema, callerSchema, preconditionsSchema } from "@/lib/approvals/mint-request";
 import { clientReasons } from "@/lib/approvals/withdraw";
+import { toolName } from "@/lib/clients/policy";
 import { problems } from "@/lib/problem";
 
 const token = z.string().regex(/^[A-Za-z0-9_-]{43}$/, "must be 32 random bytes in base64url (43 characters)");
@@ -21,7 +22,7 @@ export const waitQuery = z.strictObject({
 
 export const listQuery = z.strictObject({
   status: status.optional(),
-  tool: z.string().max(128).optional(),
+  tool: toolName.optional(),
   cursor: z.string().max(1_000).optional(),
   limit: z
     .string()
@@ -73,6 +74,7 @@ export const mintAnswer = z.object({
       passkey: z.enum(["off", "required"]),
       matchCode: z.boolean(),
       actBySeconds: z.int(),
+      stepUpSeconds: z.int(),
     })
     .optional(),
   elicitation: z.object({ mode: z.literal("url"), url: z.url(), message: z.string() }),

@@ -53,7 +53,13 @@ describe("asking for an approval", () => {
       salt: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/),
       url: `http://localhost:3000/a/${answer["id"]}`,
       matchCode: expect.stringMatching(/^[1-9]\d$/),
-      effectiveRequirements: { maxAuthAgeSeconds: 900, passkey: "off", matchCode: true, actBySeconds: 300 },
+      effectiveRequirements: {
+        maxAuthAgeSeconds: 900,
+        passkey: "off",
+        matchCode: true,
+        actBySeconds: 300,
+        stepUpSeconds: 300,
+      },
       elicitation: {
         mode: "url",
         url: answer["url"],
@@ -125,6 +131,13 @@ describe("asking for an approval", () => {
       "arguments_too_large",
       "/action/arguments",
     ]);
+    const tooMany = { a: Array.from({ length: 5_000 }, () => 0) };
+    expect(await refusal({ ...body, action: { tool: "t", arguments: tooMany } })).toEqual([
+      422,
+      "arguments_too_large",
+      "/action/arguments",
+    ]);
+    expect((await client.api("GET", "/approvals?tool=%00")).status).toBe(400);
     expect(await refusal(body, { "Idempotency-Key": "with space" })).toEqual([
       400,
       "invalid_request",
@@ -165,6 +178,7 @@ describe("asking for an approval", () => {
       passkey: "off",
       matchCode: true,
       actBySeconds: 30,
+      stepUpSeconds: 60,
     });
     expect(Date.parse(weak.expiresAt) - Date.parse(weak.createdAt)).toBe(120_000);
     const strong = await mintApproval(strict, ada, { requirements: { maxAuthAgeSeconds: 0 } });

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decide } from "@/lib/approvals/decide";
 import { openForPerson } from "@/lib/approvals/open";
+import { settleDue } from "@/lib/approvals/settle-due";
 import { readApproval } from "@/lib/approvals/store";
 import { transition } from "@/lib/approvals/transitions";
 import { createSigningKey } from "@/lib/keys/create";
@@ -19,6 +20,7 @@ import {
   type TestClient,
 } from "@/test/support/actors";
 import { createTestService, type TestService } from "@/test/support/database";
+import { expireIn } from "@/test/support/deadline";
 import { decideAs, formFor } from "@/test/support/deciding";
 
 let t: TestService;
@@ -184,6 +186,34 @@ describe("somebody who can write the database but lacks the secret (I17)", () =>
       expect(await consume(after.id)).not.toBe("granted");
     },
   );
+
+  it("cannot keep a person from stopping a client: a row that cannot be verified is passed over, all others are withdrawn", async () => {
+    const own = await addTestClient(t.service);
+    const { session } = await signIn(t.service, ada);
+    const [bad, accepted, good] = [
+      await mintApproval(own, ada),
+      await mintApproval(own, ada),
+      await mintApproval(own, ada),
+    ];
+    await decideAs(t.service, session, accepted.id, "accept");
+    await sql(`UPDATE "approval" SET "policy_version" = 99 WHERE "id" = $1`, [bad.id]);
+    expect(await decideAs(t.service, session, good.id, "not_requested")).toEqual({ kind: "decided" });
+    const { rows } = await sql(`SELECT "status" FROM "approval" WHERE "id" = ANY($1)`, [[accepted.id, good.id]]);
+    expect(rows.map((row) => row.status).toSorted()).toEqual(["declined", "withdrawn"]);
+  });
+
+  it("cannot keep honest approvals from being settled, however many rows are spoilt", async () => {
+    const own = await addTestClient(t.service, { maxMintsPerSubjectPerHour: 1_000, maxPendingPerSubject: 500 });
+    const spoilt = await Promise.all(Array.from({ length: 205 }, async () => (await mintApproval(own, ada)).id));
+    const honest = await mintApproval(own, ada);
+    await sql(`UPDATE "approval" SET "expires_at" = clock_timestamp() - INTERVAL '1 hour' WHERE "id" = ANY($1)`, [
+      spoilt,
+    ]);
+    await expireIn(t.service, honest.id, 0);
+    for (let i = 0; i < 3; i += 1) await settleDue(t.service);
+    const { rows } = await sql(`SELECT "status" FROM "approval" WHERE "id" = $1`, [honest.id]);
+    expect(rows[0]?.status).toBe("expired");
+  });
 
   it("cannot have a weaker approval reused: the mark of what it was minted for names the approval", async () => {
     const own = await addTestClient(t.service);

@@ -337,6 +337,15 @@ describe("freshness of the sign-in (section 8)", () => {
     expect([await statusOf(first.id), await statusOf(second.id)]).toEqual(["accepted", "pending"]);
   });
 
+  it("I16: asking for 0 is never weaker than the age that the policy allows: an old step-up for this approval is too old", async () => {
+    const strict = await addTestClient(t.service, { default: { maxAuthAgeSeconds: 60 } });
+    const { id } = await mintApproval(strict, ada, { requirements: { maxAuthAgeSeconds: 0 } });
+    const old = await signIn(t.service, ada, { stepUpFor: id, authTime: Math.floor(Date.now() / 1000) - 61 });
+    const form = fieldsOf(await formFor(t.service, old.session, id, "accept"));
+    expect((await submit(id, form, {}, old.cookie)).headers.get("location")).toBe(`/a/${id}/sign-in-again`);
+    expect(await statusOf(id)).toBe("pending");
+  });
+
   it("another person's step-up, a wrong password and a foreign token change no session", async () => {
     const { id } = await mintApproval(client, ada);
     const csrf = (sid: string) => csrfToken(t.service.secrets, { sid, purpose: "step_up", target: id });

@@ -17,7 +17,7 @@ const recordOf = (args: JsonObject, presentation: Partial<RecordClaims["presenta
   sub_id: { format: "iss_sub", iss: "https://as.example.com", sub: "u1" },
   action: { tool: "t", arguments: args },
   presentation: { title: "Title", ...presentation },
-  requirements: { maxAuthAgeSeconds: 900, passkey: "off", matchCode: true, actBySeconds: 300 },
+  requirements: { maxAuthAgeSeconds: 900, passkey: "off", matchCode: true, actBySeconds: 300, stepUpSeconds: 300 },
   policy_version: 1,
   salt: "s",
   action_digest: `sha256:${"0".repeat(64)}`,

@@ -25,7 +25,12 @@ export default async function SignInAgainPage({ params }: Props) {
   if (!opened) return notTheirs(service, session, id);
   const { approval, now, record } = opened;
   const maxAge = record?.requirements.maxAuthAgeSeconds;
-  if (statusAt(approval, now) !== "pending" || maxAge === undefined || isFresh(session, maxAge, id, now))
+  if (
+    statusAt(approval, now) !== "pending" ||
+    maxAge === undefined ||
+    !record ||
+    isFresh(session, record.requirements, id, now)
+  )
     goTo(`/a/${id}`);
   const t = await getTranslations("stepUp");
   const flash = await readFlash(service, await headers(), { sid: session.sid, target: id });

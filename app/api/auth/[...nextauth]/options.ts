@@ -44,7 +44,7 @@ function localAccounts(service: Service) {
     credentials: { email: {}, password: {} },
     authorize: async (credentials, request): Promise<SignedIn | null> => {
       if (typeof credentials?.email !== "string" || typeof credentials.password !== "string") return null;
-      const user = await authenticate(service, credentials.email, credentials.password);
+      const user = await authenticate(service, credentials.email, credentials.password).catch(hideCause(service));
       if (!user) return null;
       const { "user-agent": userAgent, "x-forwarded-for": address } = (request.headers ?? {}) as Record<
         string,
@@ -67,4 +67,12 @@ function localAccounts(service: Service) {
 function samePlace(wanted: string, baseUrl: string): string {
   const target = URL.canParse(wanted, baseUrl) ? new URL(wanted, baseUrl) : undefined;
   return target?.origin === new URL(baseUrl).origin ? target.href : `${baseUrl}/inbox`;
+}
+
+/** next-auth would put the error's own text into the address of the next page. */
+function hideCause(service: Service): (error: Error) => never {
+  return (error) => {
+    service.log.error({ reason: error.message }, "somebody could not be signed in");
+    throw new Error("unavailable");
+  };
 }
