@@ -367,6 +367,7 @@ describe("a package installed without its install scripts, in a tree we cannot w
       copyParent: async () => parent,
       log,
     });
+    await chmod(clone, 0o755);
     expect(native.postgres.startsWith(parent)).toBe(true);
     expect(entries.map((entry) => entry.message)).toEqual(["copied PostgreSQL to a folder that the server can reach"]);
   });
