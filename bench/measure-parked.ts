@@ -3,68 +3,80 @@ import { mintOne, readCall } from "./calls";
 import { clickCall } from "./click";
 import { type Connection, openConnection } from "./connection";
 import { type Figure, ms } from "./figure";
+import { load } from "./load";
 import { openFiles, residentMb } from "./process-usage";
-import { send } from "./send";
-import { at, type BenchStage } from "./stage";
+import { at, type BenchClient, type BenchPerson, type BenchStage } from "./stage";
 
 const waits = 5_000;
 const perClient = 500;
 const released = 1_000;
 
+type Asked = { id: string; client: BenchClient; person: BenchPerson };
+type Parked = { answer: Promise<{ text: string; at: number }>; connection: Connection };
+
 /**
- * Memory of the process with 5,000 callers parked, over what it was idle, just started and warmed up with a few requests; then how long
- * the clicks on 1,000 of them take until the last of these callers is answered. Ten clients, one approval a wait.
+ * Memory of the process with 5,000 callers parked, each on an approval and a connection of its own, over what it took just started and
+ * warmed up; then how long clicks on 1,000 of them take until the last of these callers is answered. Ten clients.
  */
 export async function measureParked(stage: BenchStage): Promise<Figure> {
-  const { pid, url } = stage.server;
-  const asked: { id: string; i: number }[] = [];
-  for (let i = 0; i < waits; i += 1) asked.push({ id: await mintOne(clientOf(stage, i), at(stage.people, i)), i });
-  await untilSteady(pid);
-  const idleMb = residentMb(pid);
-  const idleFiles = openFiles(pid);
-  const connections: Connection[] = [];
-  const answers: Promise<{ text: string; at: number }>[] = [];
-  for (const { id, i } of asked) {
-    const connection = await openConnection(url);
-    connections.push(connection);
-    answers.push(
-      connection.ask(readCall(clientOf(stage, i), id, 55)).then(({ text }) => ({ text, at: performance.now() })),
-    );
+  const asked: Asked[] = [];
+  for (let i = 0; i < waits; i += 1) {
+    const [client, person] = [at(stage.clients, Math.floor(i / perClient)), at(stage.people, i)];
+    asked.push({ id: await mintOne(client, person), client, person });
   }
-  await untilSteady(pid);
-  const parkedMb = residentMb(pid);
+  // What minting left in the heap would hide what waiting takes.
+  await stage.restartServer();
+  const { pid, url } = stage.server;
+  await load(500, 8, 200, (i) => readCall(at(asked, i).client, at(asked, i).id));
+  const idleMb = await steadyMb(pid);
+  const idleFiles = openFiles(pid);
+  const parked = await parkAll(url, asked);
+  const parkedMb = await steadyMb(pid);
   const sockets = openFiles(pid) - idleFiles;
-  if (sockets < waits - 100) throw new Error(`only ${sockets} callers are connected`);
-  const clicks = await Promise.all(
-    asked.slice(0, released).map(({ id, i }) => clickCall(stage.service, at(stage.people, i), url, id)),
-  );
-  const releasedAt = performance.now();
-  const lanes = clicks.values();
-  await Promise.all(
-    Array.from({ length: 8 }, async () => {
-      for (const click of lanes) await send(click);
-    }),
-  );
-  const done = await Promise.all(answers.slice(0, released));
-  if (!done.every(({ text }) => text.includes('"accepted"'))) throw new Error("a caller was not released by its click");
-  for (const answer of answers.slice(released)) answer.catch(() => undefined);
-  for (const connection of connections) connection.close();
+  if (sockets < waits) throw new Error(`only ${sockets} callers are connected`);
+  const releasedMs = await release(stage, asked.slice(0, released), parked);
+  for (const { connection } of parked) connection.close();
   return {
     name: "5,000 parked waits",
-    value: `${Math.round(parkedMb - idleMb)} MB over ${Math.round(idleMb)} MB idle; 1,000 clicks released 1,000 callers in ${ms(Math.max(...done.map(({ at: answeredAt }) => answeredAt)) - releasedAt)}`,
+    value: `${Math.round(parkedMb - idleMb)} MB over ${Math.round(idleMb)} MB idle; 1,000 clicks, 8 at once, released their callers in ${ms(releasedMs)}`,
     baseline: "–",
     ratio: "bar: 200 MB over idle",
   };
 }
 
-const clientOf = (stage: BenchStage, i: number) => at(stage.clients, 2 + Math.floor(i / perClient));
+async function parkAll(url: string, asked: Asked[]): Promise<Parked[]> {
+  const parked: Parked[] = [];
+  for (const { id, client } of asked) {
+    const connection = await openConnection(url);
+    const answer = connection.ask(readCall(client, id, 55)).then(({ text }) => ({ text, at: performance.now() }));
+    // Those that are never released end with their connection.
+    answer.catch(() => undefined);
+    parked.push({ answer, connection });
+  }
+  return parked;
+}
 
-/** Until the process's memory has moved by less than 1 MB in a second and a half. */
-async function untilSteady(pid: number): Promise<void> {
-  for (let last = 0, still = 0; still < 3; ) {
+async function release(stage: BenchStage, asked: Asked[], parked: Parked[]): Promise<number> {
+  const clicks = await Promise.all(
+    asked.map(({ id, person }) => clickCall(stage.service, person, stage.server.url, id)),
+  );
+  const answered = await Promise.race([Promise.any(parked.map(({ answer }) => answer)), delay(0)]);
+  if (answered) throw new Error(`a caller did not wait: ${answered.text}`);
+  const startedAt = performance.now();
+  await load(clicks.length, 8, 303, (i) => at(clicks, i));
+  const answers = await Promise.all(parked.slice(0, clicks.length).map(({ answer }) => answer));
+  if (!answers.every(({ text }) => text.includes('"accepted"'))) throw new Error("a click did not release its caller");
+  return Math.max(...answers.map((answer) => answer.at)) - startedAt;
+}
+
+/** The process's memory once it has moved by less than 1 MB three times in a row, every half second. */
+async function steadyMb(pid: number): Promise<number> {
+  let last = 0;
+  for (let still = 0; still < 3; ) {
     await delay(500);
     const now = residentMb(pid);
     still = Math.abs(now - last) > 1 ? 0 : still + 1;
     last = now;
   }
+  return last;
 }

@@ -36,6 +36,9 @@ for (const [name, measure] of Object.entries(measures)) {
     isFirst = false;
     const { name: title, value, baseline, ratio } = await measure(stage);
     process.stdout.write(`| ${title} | ${value} | ${baseline} | ${ratio} |\n`);
+  } catch (error) {
+    process.stderr.write(await stage.readLog());
+    throw error;
   } finally {
     await stage.stop();
   }

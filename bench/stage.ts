@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
@@ -18,7 +18,7 @@ export type BenchClient = { approvalsUrl: string; headers: Record<string, string
 export type BenchPerson = Person & Awaited<ReturnType<typeof signIn>>;
 
 export type BenchStage = {
-  server: ServerProcess;
+  readonly server: ServerProcess;
   /** The same service in this process, for what a person's browser would know. */
   service: Service;
   bare: BareServer;
@@ -26,6 +26,10 @@ export type BenchStage = {
   clients: BenchClient[];
   /** Signed in. Many, for the approvals of one person are counted at each mint. */
   people: BenchPerson[];
+  /** Another process in its place, at the same address, that has done nothing yet. */
+  restartServer(): Promise<void>;
+  /** What the process has logged: warnings and errors. */
+  readLog(): Promise<string>;
   stop(): Promise<void>;
 };
 
@@ -43,7 +47,8 @@ export async function startBenchStage(): Promise<BenchStage> {
     const database = await startEmbedded({ dataDir, log: { info: () => {}, warn: () => {} } });
     ending.unshift(() => database.stop());
     const env = { DATABASE_URL: database.url, COUNTERSIGN_SECRET: randomBytes(32).toString("hex"), LOG_LEVEL: "warn" };
-    const server = await startServerProcess({ env, logFile: path.join(dataDir, "server.log") });
+    const logFile = path.join(dataDir, "server.log");
+    let server = await startServerProcess({ env, logFile });
     ending.unshift(() => server.kill("SIGTERM"));
     const { service, stop: stopService } = await startService(server.config, { log: pino({ level: "silent" }) });
     ending.unshift(stopService);
@@ -51,7 +56,21 @@ export async function startBenchStage(): Promise<BenchStage> {
     ending.unshift(() => bare.stop());
     const clients = await Promise.all(Array.from({ length: 12 }, () => addBenchClient(service, server.url)));
     const people = await Promise.all(Array.from({ length: 40 }, () => addBenchPerson(service)));
-    return { server, service, bare, clients, people, stop };
+    return {
+      get server() {
+        return server;
+      },
+      service,
+      bare,
+      clients,
+      people,
+      restartServer: async () => {
+        await server.kill("SIGTERM");
+        server = await startServerProcess({ env: { ...env, PORT: String(server.config.port) }, logFile });
+      },
+      readLog: () => readFile(logFile, "utf8"),
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
