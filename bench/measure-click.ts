@@ -50,6 +50,8 @@ async function clickOnce(
   expected: string,
 ): Promise<number> {
   const answered = caller.ask(wait).then(({ text }) => ({ text, at: performance.now() }));
+  // Awaited only after the click: until then a failure must not end the process without its clean-up.
+  answered.catch(() => undefined);
   // Long enough for the wait to be parked: what is measured is waking, not arriving.
   await delay(15);
   const clickedAt = performance.now();

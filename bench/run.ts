@@ -24,10 +24,17 @@ if (unknown.length > 0)
   throw new Error(`no such figure: ${unknown.join(", ")}; there are ${Object.keys(measures).join(", ")}`);
 
 await buildIfNeeded();
+let current: BenchStage | undefined;
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => {
+    const stopped = current?.stop() ?? Promise.resolve();
+    stopped.finally(() => process.exit(1)).catch(() => undefined);
+  });
 let isFirst = true;
 for (const [name, measure] of Object.entries(measures)) {
   if (asked.length > 0 && !asked.includes(name)) continue;
   const stage = await startBenchStage();
+  current = stage;
   try {
     if (isFirst)
       process.stdout.write(
@@ -40,6 +47,7 @@ for (const [name, measure] of Object.entries(measures)) {
     process.stderr.write(await stage.readLog());
     throw error;
   } finally {
+    current = undefined;
     await stage.stop();
   }
 }
