@@ -1,8 +1,8 @@
-import { cookies } from "next/headers";
 import { getTranslations } from "next-intl/server";
 import { getService } from "@/lib/process";
 import { samePath } from "@/lib/requests/same-path";
 import { goTo } from "../go-to";
+import { readNextAuthToken } from "../next-auth-token";
 import { PageFrame } from "../page-frame";
 import { pageTitle } from "../page-title";
 
@@ -15,7 +15,7 @@ export default async function SignIn({ searchParams }: Search) {
   const { callbackUrl, error } = await searchParams;
   const t = await getTranslations("signin");
   const to = pathOf(typeof callbackUrl === "string" ? callbackUrl : undefined);
-  const csrfToken = await readCsrfToken();
+  const csrfToken = await readNextAuthToken();
   // next-auth sets its token on its own route only, and leads back here.
   if (!csrfToken) goTo(`/api/auth/signin?callbackUrl=${encodeURIComponent(to)}`);
   return (
@@ -54,9 +54,4 @@ export default async function SignIn({ searchParams }: Search) {
 function pathOf(callbackUrl: string | undefined): string {
   const { url } = getService().config;
   return samePath(callbackUrl?.startsWith(`${url}/`) ? callbackUrl.slice(url.length) : callbackUrl);
-}
-
-async function readCsrfToken(): Promise<string | undefined> {
-  const prefix = getService().config.url.startsWith("https:") ? "__Host-" : "";
-  return (await cookies()).get(`${prefix}next-auth.csrf-token`)?.value.split("|")[0];
 }

@@ -1,9 +1,10 @@
-import { cookies, headers } from "next/headers";
+import { headers } from "next/headers";
 import { getTranslations } from "next-intl/server";
 import { getService } from "@/lib/process";
 import { samePath } from "@/lib/requests/same-path";
 import { readSession } from "@/lib/sessions/read";
 import { goTo } from "../go-to";
+import { readNextAuthToken } from "../next-auth-token";
 import { PageFrame } from "../page-frame";
 import { pageTitle } from "../page-title";
 
@@ -17,8 +18,7 @@ export default async function SignOut({ searchParams }: Search) {
   const to = samePath(typeof callbackUrl === "string" ? callbackUrl : undefined);
   if (!session) goTo(`/signin?callbackUrl=${encodeURIComponent(to)}`);
   const t = await getTranslations("signout");
-  const prefix = getService().config.url.startsWith("https:") ? "__Host-" : "";
-  const csrfToken = (await cookies()).get(`${prefix}next-auth.csrf-token`)?.value.split("|")[0] ?? "";
+  const csrfToken = (await readNextAuthToken()) ?? "";
   return (
     <PageFrame path="/signout" email={session.email}>
       <div className="mx-auto mt-6 max-w-md">

@@ -21,6 +21,7 @@ export type ApprovalBase = {
   policyVersion: number;
   record: string | null;
   actionTag: Uint8Array | null;
+  reuseTag: Uint8Array | null;
   matchTries: number;
   createdAt: Date;
   expiresAt: Date;

@@ -34,7 +34,7 @@ export type DecisionResult =
   | { kind: "missing" };
 
 /** An accept that comes sooner after the page was made than anybody can read it is not one. */
-export const readingTimeMs = 1_000;
+const readingTimeMs = 1_000;
 
 /**
  * Makes the decision of the person of this session (I1). In this order: the CSRF token, the verified record, the subject (I2), the

@@ -8,7 +8,7 @@ import { endBySystem } from "./end";
 import { readApproval } from "./store";
 
 /** How long a person's "I didn't ask for this" holds, unless it is lifted. */
-export const freezeSeconds = 24 * 3600;
+const freezeSeconds = 24 * 3600;
 
 /**
  * Freezes a client for one person: withdraws every pending and accepted, unconsumed approval between the two, and refuses new ones.

@@ -91,6 +91,7 @@ function baseFromRow(row: ApprovalRow): ApprovalBase {
     policyVersion: row.policy_version,
     record: row.record,
     actionTag: row.action_tag,
+    reuseTag: row.reuse_tag,
     matchTries: row.match_tries,
     createdAt: row.created_at,
     expiresAt: row.expires_at,

@@ -103,6 +103,6 @@ export async function readMintAnswer(
 }
 
 /** The link for the person: the opaque id and nothing else (I10). */
-export function approvalUrl(service: Pick<Service, "config">, approvalId: string): string {
+function approvalUrl(service: Pick<Service, "config">, approvalId: string): string {
   return `${service.config.url}/a/${approvalId}`;
 }

@@ -5,7 +5,7 @@ import { Problem } from "../problem";
 import { isShowable } from "../views/size";
 import type { MintRequest } from "./mint-request";
 
-export const argumentsMaxBytes = 65_536;
+const argumentsMaxBytes = 65_536;
 
 /** `stepUpSeconds`: how old a step-up for this very approval may be where `maxAuthAgeSeconds` is 0. */
 export type Effective = Requirements & { ttlSeconds: number; actBySeconds: number; stepUpSeconds: number };

@@ -20,16 +20,11 @@ export async function isReusable(
   request: MintRequest,
   effective: Effective,
 ): Promise<boolean> {
-  const { rows } = await service.pool.query<{ reuse_tag: Buffer | null }>(
-    `SELECT "reuse_tag" FROM "approval" WHERE "id" = $1`,
-    [approvalId],
-  );
-  const stored = rows[0]?.reuse_tag;
-  if (!stored || !isSameMac(stored, reuseTagOf(service.secrets.tag, approvalId, client, request, effective)))
-    return false;
   const read = await readApproval(service.pool, approvalId);
-  if (!read) return false;
+  if (!read?.approval.reuseTag) return false;
   const { approval, now } = read;
+  const asked = reuseTagOf(service.secrets.tag, approvalId, client, request, effective);
+  if (!isSameMac(read.approval.reuseTag, asked)) return false;
   return (
     statusAt(approval, now) === "pending" ||
     (approval.status === "accepted" && approval.consumption.at === null && !isLapsed(approval, now))

@@ -20,9 +20,15 @@ export async function readApproval(db: Queryable, id: string): Promise<Clocked<A
   return row && { approval: approvalFromRow(row), now: row.now, isFrozen: row.is_frozen };
 }
 
+/** Whether the client of approval `a` may run nothing for its subject at that instant. */
+function isFrozenAt(instant: string): string {
+  return `EXISTS (SELECT 1 FROM "freeze" f WHERE f."client_id" = a."client_id" AND f."lifted_at" IS NULL
+    AND (f."until" IS NULL OR f."until" > ${instant})
+    AND (f."subject_iss" IS NULL OR (f."subject_iss" = a."subject_iss" AND f."subject_sub" = a."subject_sub")))`;
+}
+
 const readSql = `
-SELECT a.*, c."now", EXISTS (SELECT 1 FROM "freeze" f WHERE f."client_id" = a."client_id" AND f."lifted_at" IS NULL AND (f."until" IS NULL OR f."until" > c."now")
-  AND (f."subject_iss" IS NULL OR (f."subject_iss" = a."subject_iss" AND f."subject_sub" = a."subject_sub"))) AS "is_frozen"
+SELECT a.*, c."now", ${isFrozenAt('c."now"')} AS "is_frozen"
 FROM "approval" a, (SELECT clock_timestamp() AS "now") c WHERE a."id" = $1`;
 
 export type Change = {
@@ -76,9 +82,7 @@ changed AS (
   WHERE a."id" = c."id" AND a."version" = $2 AND c."version" = $2
     AND ($23::text IS NULL OR EXISTS (SELECT 1 FROM "api_key" k JOIN "client" l ON l."id" = k."client_id"
       WHERE k."key_id" = $23 AND k."revoked_at" IS NULL AND l."disabled_at" IS NULL AND l."id" = a."client_id"))
-    AND (coalesce($5, '') NOT IN ('approval.accepted', 'approval.consumed') OR NOT EXISTS (SELECT 1 FROM "freeze" f WHERE f."client_id" = a."client_id"
-      AND f."lifted_at" IS NULL AND (f."until" IS NULL OR f."until" > c."at")
-      AND (f."subject_iss" IS NULL OR (f."subject_iss" = a."subject_iss" AND f."subject_sub" = a."subject_sub"))))
+    AND (coalesce($5, '') NOT IN ('approval.accepted', 'approval.consumed') OR NOT ${isFrozenAt('c."at"')})
     AND ($3::timestamptz IS NULL OR c."at" < $3) AND ($4::timestamptz IS NULL OR c."at" >= $4)
   RETURNING a."id", a."seq", a."client_id", a."tool", a."decision", a."reason", c."at"),
 audited AS (

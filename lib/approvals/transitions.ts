@@ -1,7 +1,7 @@
 import type { Accepted, Approval, Consumed, Decision, Outcome, Pending, WithdrawReason } from "./approval";
 
 /** A receipt is signed for the state that a transition leads to; until then its place is empty. */
-export const unsigned = "";
+const unsigned = "";
 
 export type Command =
   | { kind: "decide"; decision: Decision; reason?: "not_requested"; note?: string }
@@ -41,7 +41,7 @@ export type Transition =
   | { ok: true; next: Approval; event: ApprovalEvent | null; validUntil?: Date; validFrom?: Date }
   | { ok: false; reason: Refusal };
 
-export const matchTriesMax = 3;
+const matchTriesMax = 3;
 /** Without a report for this long after consume, the outcome is `unknown` (section 5). */
 export const outcomeWindowSeconds = 900;
 export const replayGraceSeconds = 30;
@@ -73,7 +73,7 @@ export function transition(approval: Approval, command: Command, now: Date): Tra
 const refuse = (reason: Refusal): Transition => ({ ok: false, reason });
 
 /** Signed instants are whole seconds (section 2): cut, never rounded up past a deadline. */
-export function wholeSecond(at: Date): Date {
+function wholeSecond(at: Date): Date {
   return new Date(Math.floor(at.getTime() / 1000) * 1000);
 }
 

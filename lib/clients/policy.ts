@@ -54,7 +54,7 @@ export function rulesFor(policy: Policy, tool: string): ToolRules {
 export type Requirements = { maxAuthAgeSeconds: number; passkey: "off" | "required"; matchCode: boolean };
 
 /** What an absent requirement of a request means (section 6). */
-export const requirementDefaults: Requirements = { maxAuthAgeSeconds: 900, passkey: "off", matchCode: true };
+const requirementDefaults: Requirements = { maxAuthAgeSeconds: 900, passkey: "off", matchCode: true };
 
 /** The stricter of both, requirement by requirement (I16). */
 export function stricterRequirements(rules: ToolRules, asked: Partial<Requirements>): Requirements {

@@ -16,7 +16,7 @@ export type EmbeddedFolder = Accounts & {
 export type ClusterPlace = EmbeddedFolder & { home: string; cluster: string };
 
 /** Root's clusters and copied programs lie here: the unprivileged server cannot enter a data folder of root (0700). */
-export const SHARED_FOLDER = "/var/lib/countersign";
+const SHARED_FOLDER = "/var/lib/countersign";
 
 /**
  * Creates `<dataDir>/postgres` (0700; `dataDir` too where missing) and says who works in it. Throws when the folder is a
@@ -58,7 +58,7 @@ export async function openCopyParent(place: EmbeddedFolder): Promise<string> {
 }
 
 /** Creates root's shared folder (0755), or throws when somebody else could change what is in it. */
-export async function ensureSharedFolder(shared: string = SHARED_FOLDER): Promise<void> {
+async function ensureSharedFolder(shared: string = SHARED_FOLDER): Promise<void> {
   await createFolder(shared, 0o755, undefined);
   checkFolder(shared, await lstat(shared), [0], 0o022);
 }

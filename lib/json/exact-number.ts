@@ -2,7 +2,7 @@
  * Says whether a number is one that every JSON reader holds alike: finite, not negative zero, and within ±(2^53−1) when it
  * is an integer (RFC 7493 section 2.2).
  */
-export function isExactDouble(value: number): boolean {
+function isExactDouble(value: number): boolean {
   if (!Number.isFinite(value) || Object.is(value, -0)) return false;
   return !Number.isInteger(value) || Number.isSafeInteger(value);
 }

@@ -21,7 +21,6 @@ const storedPresentation = z.strictObject({
 });
 
 export type Localised = z.infer<typeof localised>;
-export type RecordPresentation = z.infer<typeof storedPresentation>;
 
 /** The claims of an approval record (section 7): the page shows nothing that is not in them. */
 export const recordClaimsSchema = z.strictObject({

@@ -1,19 +1,16 @@
 import { headers } from "next/headers";
 import { getLocale, getTranslations } from "next-intl/server";
 import { statusAt } from "@/lib/approvals/approval";
-import { openForPerson } from "@/lib/approvals/open";
-import { getService } from "@/lib/process";
 import { type Notice, readFlash } from "@/lib/requests/flash";
 import { isFresh } from "@/lib/sessions/step-up";
 import { buildView } from "@/lib/views/build";
 import { goTo } from "../../go-to";
 import { PageFrame } from "../../page-frame";
 import { pageTitle } from "../../page-title";
-import { requireSession } from "../../session";
 import { Action } from "./action";
 import { DecisionForm } from "./decision-form";
 import { Ending } from "./ending";
-import { notTheirs } from "./not-theirs";
+import { openPage } from "./open-page";
 
 type Props = { params: Promise<{ id: string }> };
 
@@ -22,10 +19,9 @@ export const generateMetadata = () => pageTitle("approval");
 /** Session, then id, record and subject (one 404 for every miss), then state, then freshness (section 10). Changes nothing (I7). */
 export default async function ApprovalPage({ params }: Props) {
   const { id } = await params;
-  const service = getService();
-  const session = await requireSession(`/a/${id}`);
-  const opened = await openForPerson(service, session, id);
-  if (!opened) return notTheirs(service, session, id);
+  const page = await openPage(id);
+  if (page.isMissing) return page.miss;
+  const { service, session, opened } = page;
   const { approval, now, record } = opened;
   const isPending = statusAt(approval, now) === "pending";
   if (isPending && record && !isFresh(session, record.requirements, id, now)) goTo(`/a/${id}/sign-in-again`);

@@ -3,7 +3,7 @@ import { parseStrict } from "@/lib/json/parse-strict";
 import { type FieldError, Problem } from "@/lib/problem";
 
 /** `POST` bodies may be this large (section 6). */
-export const bodyMaxBytes = 131_072;
+const bodyMaxBytes = 131_072;
 /** `arguments` may nest 32 deep, and lie two deep in the body. */
 const bodyDepthMax = 34;
 

@@ -18,6 +18,7 @@ const base: ApprovalBase = {
   policyVersion: 1,
   record: "r",
   actionTag: null,
+  reuseTag: null,
   matchTries: 0,
   createdAt: t0,
   expiresAt: later(300),

@@ -1,14 +1,11 @@
 import { getLocale, getTranslations } from "next-intl/server";
 import { statusAt } from "@/lib/approvals/approval";
-import { openForPerson } from "@/lib/approvals/open";
-import { getService } from "@/lib/process";
 import { buildView } from "@/lib/views/build";
 import { goTo } from "../../../go-to";
 import { PageFrame } from "../../../page-frame";
 import { pageTitle } from "../../../page-title";
-import { requireSession } from "../../../session";
 import { Bindings } from "../decision-form";
-import { notTheirs } from "../not-theirs";
+import { openPage } from "../open-page";
 import { Shown } from "../shown";
 
 type Props = { params: Promise<{ id: string }> };
@@ -18,10 +15,9 @@ export const generateMetadata = () => pageTitle("notRequested");
 /** Asks once more, since it ends everything this client has open with this person. */
 export default async function NotRequestedPage({ params }: Props) {
   const { id } = await params;
-  const service = getService();
-  const session = await requireSession(`/a/${id}`);
-  const opened = await openForPerson(service, session, id);
-  if (!opened) return notTheirs(service, session, id);
+  const page = await openPage(id);
+  if (page.isMissing) return page.miss;
+  const { service, session, opened } = page;
   if (!opened.record || statusAt(opened.approval, opened.now) !== "pending") goTo(`/a/${id}`);
   const t = await getTranslations("notRequested");
   const view = buildView(opened.record, (await getLocale()) === "ja" ? "ja" : "en");

@@ -1,16 +1,13 @@
 import { headers } from "next/headers";
 import { getTranslations } from "next-intl/server";
 import { statusAt } from "@/lib/approvals/approval";
-import { openForPerson } from "@/lib/approvals/open";
-import { getService } from "@/lib/process";
 import { readFlash } from "@/lib/requests/flash";
 import { csrfToken } from "@/lib/sessions/csrf";
 import { isFresh } from "@/lib/sessions/step-up";
 import { goTo } from "../../../go-to";
 import { PageFrame } from "../../../page-frame";
 import { pageTitle } from "../../../page-title";
-import { requireSession } from "../../../session";
-import { notTheirs } from "../not-theirs";
+import { openPage } from "../open-page";
 
 type Props = { params: Promise<{ id: string }> };
 
@@ -19,19 +16,13 @@ export const generateMetadata = () => pageTitle("stepUp");
 /** The step-up page: the same account proves anew that its person is there. */
 export default async function SignInAgainPage({ params }: Props) {
   const { id } = await params;
-  const service = getService();
-  const session = await requireSession(`/a/${id}`);
-  const opened = await openForPerson(service, session, id);
-  if (!opened) return notTheirs(service, session, id);
+  const page = await openPage(id);
+  if (page.isMissing) return page.miss;
+  const { service, session, opened } = page;
   const { approval, now, record } = opened;
-  const maxAge = record?.requirements.maxAuthAgeSeconds;
-  if (
-    statusAt(approval, now) !== "pending" ||
-    maxAge === undefined ||
-    !record ||
-    isFresh(session, record.requirements, id, now)
-  )
+  if (!record || statusAt(approval, now) !== "pending" || isFresh(session, record.requirements, id, now))
     goTo(`/a/${id}`);
+  const maxAge = record.requirements.maxAuthAgeSeconds;
   const t = await getTranslations("stepUp");
   const flash = await readFlash(service, await headers(), { sid: session.sid, target: id });
   return (

@@ -30,8 +30,8 @@ export function authOptions(service: Service): NextAuthOptions {
       },
     },
     logger: {
-      error: (code) => service.log.warn({ code }, "sign-in reported an error"),
-      warn: (code) => service.log.debug({ code }, "sign-in reported a warning"),
+      error: (code) => service.log.warn({ event: code }, "sign-in reported an error"),
+      warn: (code) => service.log.debug({ event: code }, "sign-in reported a warning"),
       debug: () => {},
     },
   };
@@ -42,25 +42,28 @@ type SignedIn = User & { claims: SessionClaims };
 function localAccounts(service: Service) {
   return CredentialsProvider({
     credentials: { email: {}, password: {} },
-    authorize: async (credentials, request): Promise<SignedIn | null> => {
-      if (typeof credentials?.email !== "string" || typeof credentials.password !== "string") return null;
-      const user = await authenticate(service, credentials.email, credentials.password).catch(hideCause(service));
-      if (!user) return null;
-      const { "user-agent": userAgent, "x-forwarded-for": address } = (request.headers ?? {}) as Record<
-        string,
-        string | undefined
-      >;
-      const claims = await startSession(service, {
-        userId: user.id,
-        iss: service.issuer,
-        sub: user.id,
-        amr: ["pwd"],
-        userAgent,
-        address,
-      });
-      return { id: user.id, claims };
+    authorize: async (credentials, request) => {
+      const { email, password } = credentials ?? {};
+      if (typeof email !== "string" || typeof password !== "string") return null;
+      return signIn(service, email, password, (request.headers ?? {}) as Sent).catch(hideCause(service));
     },
   });
+}
+
+type Sent = Record<string, string | undefined>;
+
+async function signIn(service: Service, email: string, password: string, headers: Sent): Promise<SignedIn | null> {
+  const user = await authenticate(service, email, password);
+  if (!user) return null;
+  const from = { userAgent: headers["user-agent"], address: headers["x-forwarded-for"] };
+  const claims = await startSession(service, {
+    userId: user.id,
+    iss: service.issuer,
+    sub: user.id,
+    amr: ["pwd"],
+    ...from,
+  });
+  return { id: user.id, claims };
 }
 
 /** Only our own pages; everything else leads to the inbox. */
