@@ -3,7 +3,9 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decide } from "@/lib/approvals/decide";
 import { settleDue } from "@/lib/approvals/settle-due";
+import { commitChange, readApproval } from "@/lib/approvals/store";
 import { takeBack } from "@/lib/approvals/take-back";
+import { type Command, transition } from "@/lib/approvals/transitions";
 import { freezeClient } from "@/lib/clients/freeze";
 import { csrfToken } from "@/lib/sessions/csrf";
 import {
@@ -197,6 +199,34 @@ describe("races", () => {
       // Whichever came first: a withdrawal also ends what was accepted a moment before.
       expect([other, status, consumed.status]).toEqual([other, "withdrawn", other === "freeze" ? 403 : 409]);
     }
+  });
+
+  it("a freeze that falls between reading and writing stops an accept and a consume, though it has withdrawn nothing yet", async () => {
+    const { session } = await signIn(t.service, ada);
+    const own = await addTestClient(t.service);
+    const [pending, accepted] = [await mintApproval(own, ada), await mintApproval(own, ada)];
+    await decideAs(t.service, session, accepted.id, "accept");
+    const before = [await readApproval(t.service.pool, pending.id), await readApproval(t.service.pool, accepted.id)];
+    await t.service.pool.query(`INSERT INTO "freeze" ("id", "client_id", "reason") VALUES ('frz_1', $1, 'admin')`, [
+      own.clientId,
+    ]);
+    const commands: Command[] = [
+      { kind: "decide", decision: "accept" },
+      { kind: "consume", consumerHash: new Uint8Array(32) },
+    ];
+    for (const [i, command] of commands.entries()) {
+      const read = before[i];
+      const step = read && transition(read.approval, command, read.now);
+      if (!read || !step?.ok) throw new Error("the transition is not allowed");
+      const to = step.next.status === "accepted" ? { ...step.next, receipt: "never stored" } : step.next;
+      expect(
+        await commitChange(t.service.pool, { from: read.approval, to, event: step.event, actor: { kind: "service" } }),
+      ).toBe(false);
+    }
+    expect(await readApproval(t.service.pool, pending.id)).toMatchObject({
+      approval: { status: "pending" },
+      isFrozen: true,
+    });
   });
 
   it("take-back against consume: never both", async () => {
