@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import next from "next";
-import { createFormApp, isForm } from "@/app/a/forms";
+import { createFormApp, isForm } from "@/app/forms";
 import { createMachineApp, isMachinePath } from "@/app/api/machine";
 import { ConfigError, parseConfig } from "@/lib/config";
 import { setService } from "@/lib/process";

@@ -16,11 +16,11 @@ export async function Miss() {
   const t = await getTranslations("miss");
   const session = await readSession(getService(), await headers());
   return (
-    <PageFrame path="/inbox" {...(session ? { email: session.email } : {})}>
+    <PageFrame path="/inbox" {...(session ? { account: session.account } : {})}>
       <div className="mx-auto mt-10 max-w-md text-center">
         <h1 className="text-2xl font-bold">
           {session
-            ? t.rich("title", { email: () => <bdi className="break-words">{session.email}</bdi> })
+            ? t.rich("title", { email: () => <bdi className="break-words">{session.account}</bdi> })
             : t("titleSignedOut")}
         </h1>
         <p className="text-muted mt-3">{t("hint")}</p>

@@ -1,10 +1,16 @@
 import { getLocale, getTranslations } from "next-intl/server";
 import { getService } from "@/lib/process";
 
-type Frame = { children: React.ReactNode; path: string; email?: string; wide?: boolean; nav?: { isAuditor: boolean } };
+type Frame = {
+  children: React.ReactNode;
+  path: string;
+  account?: string;
+  wide?: boolean;
+  nav?: { isAuditor: boolean };
+};
 
 /** What stands around every page: the organisation, who is signed in, the language. */
-export async function PageFrame({ children, path, email, wide = false, nav }: Frame) {
+export async function PageFrame({ children, path, account, wide = false, nav }: Frame) {
   const t = await getTranslations("frame");
   const width = wide ? "max-w-5xl" : "max-w-2xl";
   return (
@@ -15,7 +21,7 @@ export async function PageFrame({ children, path, email, wide = false, nav }: Fr
             <Emblem />
             <strong>{getService().config.name}</strong>
           </span>
-          {email ? <bdi className="text-muted min-w-0 text-sm break-all">{email}</bdi> : null}
+          {account ? <bdi className="text-muted min-w-0 text-sm break-all">{account}</bdi> : null}
         </div>
       </header>
       <div className={`mx-auto ${width} px-4 pt-4 pb-10 sm:px-6`}>
@@ -34,7 +40,7 @@ export async function PageFrame({ children, path, email, wide = false, nav }: Fr
         <main>{children}</main>
         <footer className="text-muted mt-10 flex flex-wrap items-center justify-between gap-x-4 text-sm">
           <LanguageSwitch path={path} />
-          {email ? (
+          {account ? (
             <a className="button-plain" href="/signout">
               {t("signOut")}
             </a>

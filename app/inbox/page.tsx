@@ -19,7 +19,7 @@ export default async function InboxPage({ searchParams }: Props) {
   const locale = (await getLocale()) === "ja" ? "ja" : "en";
   const inbox = await readInbox(service, session, locale, typeof cursor === "string" ? cursor : undefined);
   return (
-    <PageFrame path="/inbox" email={session.email} nav={{ isAuditor: session.roles.includes("auditor") }}>
+    <PageFrame path="/inbox" account={session.account} nav={{ isAuditor: session.roles.includes("auditor") }}>
       <h1 className="text-2xl font-bold">{t("title")}</h1>
       {inbox.pending.length === 0 ? (
         <p className="card row text-muted mt-4">{t("nothing")}</p>

@@ -20,11 +20,11 @@ export default async function SignOut({ searchParams }: Search) {
   const t = await getTranslations("signout");
   const csrfToken = (await readNextAuthToken()) ?? "";
   return (
-    <PageFrame path="/signout" email={session.email}>
+    <PageFrame path="/signout" account={session.account}>
       <div className="mx-auto mt-6 max-w-md">
         <h1 className="text-2xl font-bold">{t("title")}</h1>
         <p className="text-muted mt-1">
-          <bdi>{session.email}</bdi>
+          <bdi>{session.account}</bdi>
         </p>
         <form className="mt-5" method="post" action="/api/auth/signout">
           <input type="hidden" name="csrfToken" value={csrfToken} />

@@ -2,7 +2,14 @@ export const statuses = ["pending", "accepted", "declined", "cancelled", "expire
 export type Status = (typeof statuses)[number];
 export type Decision = "accept" | "decline" | "cancel";
 export type Outcome = "succeeded" | "failed" | "unknown";
-export type WithdrawReason = "client_declined" | "aborted" | "superseded" | "match_failed" | "frozen" | "taken_back";
+export type WithdrawReason =
+  | "client_declined"
+  | "aborted"
+  | "superseded"
+  | "match_failed"
+  | "frozen"
+  | "key_revoked"
+  | "taken_back";
 
 export type Subject = { iss: string; sub: string };
 export type Caller = { iss: string; sub: string; clientId?: string };

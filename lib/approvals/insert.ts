@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { isSubjectKnownSql } from "../users/known-subject";
 
 export type NewApproval = {
   id: string;
@@ -13,7 +14,10 @@ export type NewApproval = {
   policyVersion: number;
   record: string;
   actionTag: Buffer;
+  /** The tags of the same action under every secret in use, `actionTag` among them. */
+  actionTags: Buffer[];
   reuseTag: Buffer | null;
+  matchTag: Buffer | null;
   createdAt: Date;
   expiresAt: Date;
   actBySeconds: number;
@@ -24,7 +28,10 @@ export type MintLimits = { maxPending: number; maxPerHour: number; findLive: boo
 export type MintIdempotency = { key: string; bodyTag: Buffer } | undefined;
 
 export type MintVerdict =
-  | { verdict: "minted" }
+  /** `isSubjectKnown`: the person, as this subject or as one that an admin has linked, has signed in here before. */
+  | { verdict: "minted"; isSubjectKnown: boolean }
+  /** Another pending approval of the person has the same confirmation code: mint under another id. */
+  | { verdict: "code_taken" }
   | { verdict: "replay" }
   | { verdict: "live"; liveIds: string[] }
   | { verdict: "recently_declined"; until: Date; now: Date }
@@ -42,16 +49,11 @@ export async function insertApproval(
   limits: MintLimits,
   idempotency: MintIdempotency,
 ): Promise<MintVerdict> {
-  const { rows } = await db.query<VerdictRow>({
-    name: "approval-insert",
-    text: insertSql,
-    values: valuesOf(approval, limits, idempotency),
-  });
-  const row = rows[0];
-  if (!row) throw new Error("the mint statement gave no verdict");
+  const row = await runInsert(db, valuesOf(approval, limits, idempotency));
+  if (row === "code_taken") return { verdict: row };
   switch (row.verdict) {
     case "minted":
-      return { verdict: row.inserted ? "minted" : "replay" };
+      return row.inserted ? { verdict: "minted", isSubjectKnown: row.is_subject_known } : { verdict: "replay" };
     case "live":
       return { verdict: "live", liveIds: row.live_ids };
     case "recently_declined":
@@ -63,9 +65,21 @@ export async function insertApproval(
   }
 }
 
+async function runInsert(db: Pick<pg.Pool, "query">, values: unknown[]): Promise<VerdictRow | "code_taken"> {
+  try {
+    const { rows } = await db.query<VerdictRow>({ name: "approval-insert", text: insertSql, values });
+    if (!rows[0]) throw new Error("the mint statement gave no verdict");
+    return rows[0];
+  } catch (error) {
+    if ((error as { constraint?: string }).constraint === "approval_match_key") return "code_taken";
+    throw error;
+  }
+}
+
 type VerdictRow = {
   verdict: MintVerdict["verdict"] & Exclude<MintVerdict["verdict"], "replay">;
   inserted: boolean;
+  is_subject_known: boolean;
   live_ids: string[];
   declined_until: Date | null;
   oldest_recent: Date | null;
@@ -79,7 +93,7 @@ const insertSql = `
 WITH credential AS MATERIALIZED (
   SELECT k."revoked_at" IS NULL AND c."disabled_at" IS NULL AND c."policy_version" = $3 AS "holds"
   FROM "api_key" k JOIN "client" c ON c."id" = k."client_id" WHERE k."key_id" = $2 AND c."id" = $1),
-counted AS MATERIALIZED (SELECT w.*, clock_timestamp() AS "at" FROM mint_window($1, $4, $5, $6, $7) w),
+counted AS MATERIALIZED (SELECT w.*, clock_timestamp() AS "at" FROM mint_window($1, $4, $5, $28, $7) w),
 judged AS MATERIALIZED (
   SELECT w.*, CASE
     WHEN NOT coalesce((SELECT "holds" FROM credential), false) THEN 'credential_changed'
@@ -99,14 +113,14 @@ remembered AS (
   RETURNING 1),
 inserted AS (
   INSERT INTO "approval" ("id", "client_id", "tool", "argument_names", "title", "retain_title", "caller_iss", "caller_sub", "caller_client_id",
-    "subject_iss", "subject_sub", "action_digest", "policy_version", "record", "action_tag", "reuse_tag", "created_at", "expires_at", "act_by_seconds")
-  SELECT $13, $1, $14, $15, $16, $17, $4, $5, $18, $4, $5, $19, $3, $20, $6, $21, $8, $22, $23
+    "subject_iss", "subject_sub", "action_digest", "policy_version", "record", "action_tag", "reuse_tag", "match_tag", "created_at", "expires_at", "act_by_seconds")
+  SELECT $13, $1, $14, $15, $16, $17, $4, $5, $18, $4, $5, $19, $3, $20, $6, $21, $27, $8, $22, $23
   FROM judged WHERE "verdict" = 'minted' AND ($11::text IS NULL OR EXISTS (SELECT 1 FROM remembered))
   RETURNING "id"),
 audited AS (
   INSERT INTO "audit_event" ("at", "type", "approval_id", "approval_seq", "client_id", "tool", "actor", "metadata", "data")
   SELECT j."at", 'approval.minted', i."id", 1, $1, $14, $24::jsonb, $25::jsonb, $26::jsonb FROM inserted i, judged j)
-SELECT "verdict", "live_ids", "declined_until", "oldest_recent", "at", EXISTS (SELECT 1 FROM inserted) AS "inserted" FROM judged`;
+SELECT "verdict", "live_ids", "declined_until", "oldest_recent", "at", EXISTS (SELECT 1 FROM inserted) AS "inserted", ${isSubjectKnownSql("$4", "$5")} AS "is_subject_known" FROM judged`;
 
 function valuesOf(a: NewApproval, limits: MintLimits, idempotency: MintIdempotency): unknown[] {
   return [
@@ -136,5 +150,7 @@ function valuesOf(a: NewApproval, limits: MintLimits, idempotency: MintIdempoten
     JSON.stringify({ kind: "client", keyId: a.keyId }),
     a.metadata === null ? null : JSON.stringify(a.metadata),
     JSON.stringify({ argumentNames: a.argumentNames }),
+    a.matchTag,
+    a.actionTags,
   ];
 }

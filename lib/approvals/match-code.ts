@@ -12,3 +12,11 @@ export function matchCodeOf(tagKey: Uint8Array, approvalId: string): string {
 export function isMatchCode(tagKey: Uint8Array, approvalId: string, typed: string): boolean {
   return isSameMac(Buffer.from(typed), Buffer.from(matchCodeOf(tagKey, approvalId)));
 }
+
+/**
+ * Equal for an equal code of one person, so that the database keeps those that are pending apart; keyed, so that it does not tell the
+ * code.
+ */
+export function matchTagOf(tagKey: Uint8Array, approvalId: string, subject: { iss: string; sub: string }): Buffer {
+  return mac(tagKey, ["match_tag", subject.iss, subject.sub, matchCodeOf(tagKey, approvalId)]);
+}

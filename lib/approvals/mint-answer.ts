@@ -4,6 +4,7 @@ import type { Service } from "../process";
 import { rfc3339 } from "../receipts/sign";
 import type { Localised, RecordClaims } from "../records/claims";
 import { verifyRecord } from "../records/verify";
+import { isSubjectKnown } from "../users/known-subject";
 import { type Next, nextFor, type Status, statusAt } from "./approval";
 import { matchCodeOf } from "./match-code";
 import { elicitationMessage, inLocale } from "./message";
@@ -24,7 +25,11 @@ export type MintAnswer = {
   effectiveRequirements?: RecordClaims["requirements"];
   elicitation: { mode: "url"; url: string; message: string };
   record?: string;
+  /** What the caller should know though it was minted: nobody may be able to open the link. */
+  warnings?: MintWarning[];
 };
+
+export type MintWarning = "subject_never_signed_in";
 
 type Parts = {
   id: string;
@@ -36,6 +41,7 @@ type Parts = {
   tool: string;
   title: Localised;
   signed?: { record: string; claims: Pick<RecordClaims, "salt" | "requirements"> };
+  isSubjectKnown: boolean;
 };
 
 /** Builds the answer from what is known; the match code is in it, so it is never logged. */
@@ -73,6 +79,7 @@ export function buildMintAnswer(
           record: parts.signed.record,
         }
       : {}),
+    ...(parts.isSubjectKnown ? {} : { warnings: ["subject_never_signed_in" as const] }),
   };
 }
 
@@ -95,6 +102,7 @@ export async function readMintAnswer(
       ...approval,
       status: statusAt(approval, now),
       next: nextFor(approval, now),
+      isSubjectKnown: await isSubjectKnown(service.pool, approval.subject),
       title: claims?.presentation.title ?? approval.title ?? approval.tool,
       ...(claims && approval.record ? { signed: { record: approval.record, claims } } : {}),
     },

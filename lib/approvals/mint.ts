@@ -33,22 +33,30 @@ export async function mint(
       : { key: idempotencyKey, bodyTag: bodyTagOf(service.secrets.tag, request) };
   requireTool(key, request.action.tool);
   let current = key;
+  let codesTried = 0;
   for (let attempt = 0; attempt < 5; attempt += 1) {
     const result =
       (await replayed(service, current, request, idempotency)) ??
       (await tryMint(service, current, request, idempotency));
     if (result === "credential_changed") current = await requireValidKey(service, key.keyId);
-    else if (result !== "again") return result;
+    else if (result === "code_taken") {
+      codesTried += 1;
+      if (codesTried >= codesTriedMax) throw new Problem("too_many_pending", { retryAfterSeconds: 30 });
+      attempt -= 1;
+    } else if (result !== "again") return result;
   }
   throw new Problem("unavailable", { detail: "Others kept changing the same approval; send the request again." });
 }
+
+/** With most of the 90 codes taken by what waits for one person, a free one is found within this many ids, or there is none. */
+const codesTriedMax = 200;
 
 async function tryMint(
   service: Service,
   key: RegisteredKey,
   request: MintRequest,
   idempotency: MintIdempotency,
-): Promise<MintResult | "again" | "credential_changed"> {
+): Promise<MintResult | "again" | "code_taken" | "credential_changed"> {
   const { approval, effective, signed } = await prepare(service, key, request);
   const { maxPendingPerSubject, maxMintsPerSubjectPerHour } = key.client.policy;
   const limits = {
@@ -57,20 +65,20 @@ async function tryMint(
     findLive: request.reuse === "live",
   };
   const { title, locale } = request.presentation;
-  const minted = (): MintResult => ({
+  const minted = (isSubjectKnown: boolean): MintResult => ({
     how: "minted",
     answer: buildMintAnswer(
       service,
       key.client,
-      { ...approval, status: "pending", next: "wait", title, signed },
+      { ...approval, status: "pending", next: "wait", title, signed, isSubjectKnown },
       locale,
     ),
   });
 
   const verdict = await insertApproval(service.pool, approval, limits, idempotency);
-  if (verdict.verdict === "minted") return minted();
+  if (verdict.verdict === "minted") return minted(verdict.isSubjectKnown);
   if (verdict.verdict === "replay") return "again";
-  if (verdict.verdict === "credential_changed") return verdict.verdict;
+  if (verdict.verdict === "code_taken" || verdict.verdict === "credential_changed") return verdict.verdict;
   if (verdict.verdict !== "live") throw mintRefusal(verdict);
   for (const liveId of verdict.liveIds) {
     if (!(await isReusable(service, key.client, liveId, request, effective))) continue;
@@ -78,33 +86,39 @@ async function tryMint(
     return { how: "reused", answer: await readMintAnswer(service, key.client, liveId, locale) };
   }
   // A pending one comes first; an accepted one stays beside the new one.
-  const isMinted = await supersede(service, approval, limits, idempotency, verdict.liveIds[0] ?? "");
-  return isMinted ? minted() : "again";
+  const superseded = await supersede(service, approval, limits, idempotency, verdict.liveIds[0] ?? "");
+  return typeof superseded === "string" ? superseded : minted(superseded.isSubjectKnown);
 }
 
-/** Withdraws the live approval and mints the other one in its place, both or neither. False where somebody changed the live one first. */
+/** Withdraws the live approval and mints the other one in its place, both or neither. `again`: somebody changed the live one first. */
 async function supersede(
   service: Service,
   approval: NewApproval,
   limits: MintLimits,
   idempotency: MintIdempotency,
   liveId: string,
-): Promise<boolean> {
-  const isMinted = await transact(service.pool, async (db) => {
-    if (!(await clearWay(service, db, liveId))) return false;
+): Promise<"again" | "code_taken" | { isSubjectKnown: boolean }> {
+  const result = await transact(service.pool, async (db) => {
+    if (!(await clearWay(service, db, liveId))) return "again" as const;
     const judged = await insertApproval(db, approval, { ...limits, findLive: false }, idempotency);
-    if (judged.verdict === "minted") return true;
+    if (judged.verdict === "minted") return judged;
     // Thrown, so that the withdrawal is undone.
+    if (judged.verdict === "code_taken") throw new CodeTaken();
     if (judged.verdict === "replay" || judged.verdict === "live")
       throw new Problem("unavailable", {
         detail: "The same request is under way; send it again.",
         retryAfterSeconds: 1,
       });
     throw mintRefusal(judged);
+  }).catch((error: unknown) => {
+    if (error instanceof CodeTaken) return "code_taken" as const;
+    throw error;
   });
-  if (isMinted) service.hub.announce(liveId);
-  return isMinted;
+  if (typeof result !== "string") service.hub.announce(liveId);
+  return result;
 }
+
+class CodeTaken extends Error {}
 
 async function replayed(
   service: Service,

@@ -6,6 +6,7 @@ import { type Localised, type RecordClaims, viewVersion } from "../records/claim
 import { signRecord } from "../records/sign";
 import { newApprovalId } from "./id";
 import type { NewApproval } from "./insert";
+import { matchTagOf } from "./match-code";
 import { type Effective, effectiveFor } from "./mint-policy";
 import type { MintRequest } from "./mint-request";
 import { preconditionsDigest } from "./preconditions";
@@ -34,6 +35,8 @@ export async function prepare(
     policyVersion: claims.policy_version,
     record,
     actionTag: actionTagOf(service.secrets.tag, key.client, request),
+    actionTags: [actionTagOf(service.secrets.tag, key.client, request)],
+    matchTag: effective.matchCode ? matchTagOf(service.secrets.tag, claims.jti, caller) : null,
     reuseTag:
       request.reuse === "live" ? reuseTagOf(service.secrets.tag, claims.jti, key.client, request, effective) : null,
     createdAt: new Date(claims.iat * 1000),

@@ -18,7 +18,12 @@ export type ApprovalEventType =
   | "approval.outcome"
   | "approval.receipt_refused";
 
-export type SecurityEventType = "security.wrong_person" | "security.match_failed";
+export type SecurityEventType =
+  | "security.wrong_person"
+  | "security.match_failed"
+  | "security.throttled"
+  | "security.passkey_failed"
+  | "security.client_reported";
 
 export type AdminEventType =
   | "admin.client_added"
@@ -32,13 +37,24 @@ export type AdminEventType =
   | "admin.password_changed"
   | "admin.roles_changed"
   | "admin.identity_linked"
-  | "admin.signing_key_rotated";
+  | "admin.identity_unlinked"
+  | "admin.sessions_ended"
+  | "admin.signing_key_rotated"
+  | "admin.signing_key_revoked"
+  | "admin.secret_rotated";
 
 export type PersonEventType =
   | "person.signed_in"
   | "person.signed_out"
   | "person.stepped_up"
   | "person.cooldown_lifted"
+  | "person.freeze_lifted"
+  | "person.session_ended"
+  | "person.identity_linked"
+  | "person.identity_unlinked"
+  | "person.passkey_added"
+  | "person.passkey_renamed"
+  | "person.passkey_removed"
   | "person.audit_read";
 
 export type AuditEventType = ApprovalEventType | SecurityEventType | AdminEventType | PersonEventType;

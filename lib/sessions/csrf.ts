@@ -6,10 +6,10 @@ export function csrfToken(secrets: Secrets, binding: CsrfBinding): string {
   return mac(secrets.csrf, ["csrf", binding.sid, binding.purpose, binding.target]).toString("base64url");
 }
 
-/** `target` is an approval's id, or empty where the form acts on nothing in particular. */
+/** `target` is an approval's id, or names what a form of the account and admin pages acts on, such as `passkey:ID`; empty where nothing in particular. */
 export type CsrfBinding = {
   sid: string;
-  purpose: "decide" | "take_back" | "lift_cooldown" | "step_up";
+  purpose: "decide" | "take_back" | "lift_cooldown" | "step_up" | "account" | "admin";
   target: string;
 };
 

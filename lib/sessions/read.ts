@@ -15,14 +15,15 @@ export async function readSession(service: Service, headers: Headers): Promise<P
   if (row.last_seen_at.getTime() + idleSeconds * 1000 <= Date.now()) return undefined;
   if (row.last_seen_at.getTime() + seenEveryMs < Date.now())
     await service.prisma.session.updateMany({ where: { sid: claims.sid }, data: { lastSeenAt: new Date() } });
-  return { ...claims, email: row.email, name: row.name, roles: row.roles };
+  return { ...claims, account: row.email ?? row.contact ?? row.name, name: row.name, roles: row.roles };
 }
 
 type SessionRow = {
   user_id: string;
   revoked_at: Date | null;
   last_seen_at: Date;
-  email: string;
+  email: string | null;
+  contact: string | null;
   name: string;
   roles: string[];
   disabled_at: Date | null;
@@ -30,7 +31,7 @@ type SessionRow = {
 
 // Before every page and every decision: one round trip.
 const readSql = `
-SELECT s."user_id", s."revoked_at", s."last_seen_at", u."email", u."name", u."roles", u."disabled_at"
+SELECT s."user_id", s."revoked_at", s."last_seen_at", u."email", u."contact", u."name", u."roles", u."disabled_at"
 FROM "session" s JOIN "user" u ON u."id" = s."user_id" WHERE s."sid" = $1`;
 
 /** Coarse, so that reading a page writes at most once in this time. */

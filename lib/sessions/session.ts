@@ -19,7 +19,20 @@ export type SessionClaims = {
 };
 
 /** A session that holds now, with what the pages show of its user. */
-export type PersonSession = SessionClaims & { email: string; name: string; roles: string[] };
+export type PersonSession = SessionClaims & {
+  /** What the pages call the account: the address of a local one, else what the provider calls it. */
+  account: string;
+  name: string;
+  roles: string[];
+};
+
+/** How old a sign-in may be for what changes an account: credentials, links, freezes. */
+export const recentSeconds = 300;
+
+/** Whether somebody signed in within `recentSeconds` before `now` (the database's clock). */
+export function isRecent(session: SessionClaims, now: Date): boolean {
+  return session.authTime >= now.getTime() / 1000 - recentSeconds;
+}
 
 export function sessionCookieName(publicUrl: string): string {
   return publicUrl.startsWith("https:") ? "__Host-countersign.session" : "countersign.session";

@@ -8,6 +8,8 @@ export type SignIn = {
   iss: string;
   sub: string;
   amr: string[];
+  /** When the person proved who they are, where that is not now: seconds since the epoch, by the provider's word. */
+  authTime?: number | undefined;
   userAgent?: string | undefined;
   address?: string | undefined;
 };
@@ -16,16 +18,17 @@ export type SignIn = {
 export async function startSession(service: Service, signIn: SignIn): Promise<SessionClaims> {
   const sid = `ses_${randomBytes(24).toString("base64url")}`;
   const now = Math.floor(Date.now() / 1000);
-  const { userId, iss, sub, amr, userAgent, address } = signIn;
+  const { userId, iss, sub, amr, userAgent, address, authTime = now } = signIn;
   await service.prisma.$transaction(async (tx) => {
     await tx.session.create({
       data: { sid, userId, userAgent: userAgent?.slice(0, 300) ?? null, address: address ?? null },
     });
+    await tx.identity.updateMany({ where: { iss, sub, userId }, data: { lastSignInAt: new Date() } });
     await appendAudit(tx, {
       type: "person.signed_in",
       actor: { kind: "person", iss, sub, userId },
       data: { amr, ...(address ? { address } : {}), ...(userAgent ? { userAgent: userAgent.slice(0, 300) } : {}) },
     });
   });
-  return { sid, userId, iss, sub, authTime: now, amr, startedAt: now };
+  return { sid, userId, iss, sub, authTime, amr, startedAt: now };
 }

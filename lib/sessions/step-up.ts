@@ -15,7 +15,7 @@ export async function stepUp(
   approvalId: string,
   from: { userAgent?: string | undefined; address?: string | undefined } = {},
 ): Promise<SessionClaims | undefined> {
-  const user = await authenticate(service, session.email, password);
+  const user = await authenticate(service, session.account, password);
   if (user?.id !== session.userId || session.iss !== service.issuer || session.sub !== session.userId) return undefined;
   const fresh = await startSession(service, {
     userId: session.userId,

@@ -97,6 +97,8 @@ export const mintAnswerSchema = z.looseObject({
     message: z.string(),
   }),
   record: z.string().optional(),
+  /** Words for the operator, such as `subject_never_signed_in`: minted, but perhaps nobody can open the link. */
+  warnings: z.array(z.string()).optional(),
 });
 
 /** Where an approval stands. `next` is the one field that tells what to do. */

@@ -30,7 +30,7 @@ export default async function ApprovalPage({ params }: Props) {
   const t = await getTranslations("notices");
   const view = record && buildView(record, (await getLocale()) === "ja" ? "ja" : "en");
   return (
-    <PageFrame path={`/a/${id}`} email={session.email}>
+    <PageFrame path={`/a/${id}`} account={session.account}>
       {notice ? (
         <p className={`notice mb-3 ${notice === "lifted" ? "notice-good" : ""}`} role="alert">
           {t(notice)}

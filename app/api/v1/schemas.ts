@@ -79,6 +79,7 @@ export const mintAnswer = z.object({
     .optional(),
   elicitation: z.object({ mode: z.literal("url"), url: z.url(), message: z.string() }),
   record: z.string().optional(),
+  warnings: z.array(z.enum(["subject_never_signed_in"])).optional(),
 });
 
 export const statusAnswer = z.object({

@@ -36,7 +36,7 @@ export default async function AuditedApprovalPage({ params }: Props) {
         ? t("rowMismatch")
         : t("notGenuine", { reason: verdict });
   return (
-    <PageFrame path={`/audit/${id}`} email={session.email} wide nav={{ isAuditor: true }}>
+    <PageFrame path={`/audit/${id}`} account={session.account} wide nav={{ isAuditor: true }}>
       <p className="text-muted font-mono text-sm break-all">{id}</p>
       <h1 className="text-2xl font-bold">
         <Outside text={approval.title ?? approval.tool} />

@@ -314,6 +314,7 @@ describe("asking again", () => {
       next: "run",
       salt: expect.any(String),
       record: expect.any(String),
+      warnings: ["subject_never_signed_in"],
     });
     expect((await refusal(mintBody(ada, { ttlSeconds: 60 }), headers)).slice(0, 2)).toEqual([
       422,

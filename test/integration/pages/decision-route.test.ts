@@ -73,7 +73,7 @@ function submit(
     headers: { "content-type": "application/x-www-form-urlencoded", cookie, ...sameOrigin, ...headers },
     body: new URLSearchParams(fields),
   });
-  return handler(request, { params: Promise.resolve({ id }) });
+  return handler(request, { id });
 }
 
 const statusOf = async (id: string) =>
@@ -123,7 +123,7 @@ describe("the decision route", () => {
         headers: { "content-type": "application/x-www-form-urlencoded", cookie: adas.cookie, ...headers },
         body: new URLSearchParams(fields),
       });
-      return decision(request, { params: Promise.resolve({ id }) });
+      return decision(request, { id });
     };
     expect([(await send({})).status, await statusOf(id)]).toEqual([403, "pending"]);
     expect([(await send({ origin: "http://localhost:3000" })).status, await statusOf(id)]).toEqual([303, "accepted"]);

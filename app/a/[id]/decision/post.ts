@@ -1,11 +1,12 @@
 import { decide } from "@/lib/approvals/decide";
 import { parseDecisionForm } from "@/lib/approvals/decision-form";
 import { clearFlash } from "@/lib/requests/flash";
-import { backWith, missing, type RouteContext, receiveForm, seeOther, staleForm } from "../posted-form";
+import { seeOther } from "../../../posted-form";
+import { backWith, missing, receiveApprovalForm, staleForm } from "../posted-form";
 
 /** Where the person's decision arrives, and nowhere else (I1). */
-export function post(request: Request, context: RouteContext): Promise<Response> {
-  return receiveForm(request, context, async (posted) => {
+export function post(request: Request, params: Record<string, string>): Promise<Response> {
+  return receiveApprovalForm(request, params, async (posted) => {
     const { service, session, id } = posted;
     const form = parseDecisionForm(posted.form);
     const result = await decide(service, session, id, form);
@@ -19,9 +20,9 @@ export function post(request: Request, context: RouteContext): Promise<Response>
       case "step_up":
         return seeOther(`/a/${id}/sign-in-again`);
       case "forbidden":
-        return staleForm();
+        throw staleForm();
       case "missing":
-        return missing();
+        throw missing();
       default:
         return result satisfies never;
     }

@@ -22,7 +22,7 @@ export default async function NotRequestedPage({ params }: Props) {
   const t = await getTranslations("notRequested");
   const view = buildView(opened.record, (await getLocale()) === "ja" ? "ja" : "en");
   return (
-    <PageFrame path={`/a/${id}/not-requested`} email={session.email}>
+    <PageFrame path={`/a/${id}/not-requested`} account={session.account}>
       <h1 className="mt-4 text-2xl font-bold">{t("title")}</h1>
       <p className="mt-3 text-lg">
         <Shown text={view.title} />

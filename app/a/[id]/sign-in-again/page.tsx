@@ -26,7 +26,7 @@ export default async function SignInAgainPage({ params }: Props) {
   const t = await getTranslations("stepUp");
   const flash = await readFlash(service, await headers(), { sid: session.sid, target: id });
   return (
-    <PageFrame path={`/a/${id}/sign-in-again`} email={session.email}>
+    <PageFrame path={`/a/${id}/sign-in-again`} account={session.account}>
       <div className="mx-auto mt-6 max-w-md">
         <h1 className="text-2xl font-bold">{t("title")}</h1>
         <p className="text-muted mt-1">
@@ -46,7 +46,7 @@ export default async function SignInAgainPage({ params }: Props) {
             />
             <label className="block">
               <span className="label">{t("email")}</span>
-              <input className="input mt-1" type="email" autoComplete="username" value={session.email} readOnly />
+              <input className="input mt-1" type="email" autoComplete="username" value={session.account} readOnly />
             </label>
             <label className="block">
               <span className="label">{t("password")}</span>

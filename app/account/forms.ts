@@ -1,0 +1,3 @@
+import type { FormHandler } from "../posted-form";
+
+export const accountForms: Record<string, FormHandler> = {};
