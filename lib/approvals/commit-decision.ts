@@ -1,5 +1,6 @@
 import { appendAudit } from "../audit/append";
 import { readClient } from "../clients/cache";
+import { noteReport } from "../clients/note-report";
 import { transact } from "../database/transact";
 import type { Service } from "../process";
 import { signReceipt } from "../receipts/sign";
@@ -12,7 +13,8 @@ import { transition } from "./transitions";
 
 /**
  * Commits a decision and what follows from it, all or none (I8): a decline starts the cool-down of its action; "I didn't ask for
- * this" also withdraws everything live of this client for this person and freezes the two. False: somebody was first, or it is too late.
+ * this" also withdraws everything live of this client for this person and freezes the two; three people who say so alert the admins.
+ * False: somebody was first, or it is too late.
  */
 export async function commitDecision(service: Service, change: Change, choice: Choice): Promise<boolean> {
   const { from } = change;
@@ -23,17 +25,24 @@ export async function commitDecision(service: Service, change: Change, choice: C
   }
   const client = await readClient(service.prisma, from.clientId);
   const cooldownSeconds = client?.policy.declineCooldownSeconds ?? 600;
-  const touched = await transact(service.pool, async (db) => {
+  const { touched, reportedBy } = await transact(service.pool, async (db) => {
     if (choice === "not_requested") await lockPerson(db, from);
-    if (!(await commitChange(db, change))) return [];
+    if (!(await commitChange(db, change))) return { touched: [] };
     await db.query(
       `INSERT INTO "decline_cooldown" ("approval_id", "client_id", "subject_iss", "subject_sub", "action_tag", "until")
        SELECT $1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6) WHERE $6 > 0 AND $5::bytea IS NOT NULL`,
       [from.id, from.clientId, from.subject.iss, from.subject.sub, from.actionTag, cooldownSeconds],
     );
-    return choice === "not_requested" ? [from.id, ...(await freezePerson(service, db, from, change.actor))] : [from.id];
+    if (choice !== "not_requested") return { touched: [from.id] };
+    const withdrawn = await freezePerson(service, db, from, change.actor);
+    return { touched: [from.id, ...withdrawn], reportedBy: await noteReport(db, from.clientId) };
   });
   for (const id of touched) service.hub.announce(id);
+  if (reportedBy !== undefined)
+    service.log.error(
+      { clientId: from.clientId, people: reportedBy },
+      "several people say that they did not ask for what this client asks; look at it, and freeze it if in doubt",
+    );
   return touched.length > 0;
 }
 

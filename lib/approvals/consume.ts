@@ -106,12 +106,20 @@ async function verifyGrant(service: Service, approval: Accepted, request: Consum
     throw new Problem("integrity_failed");
   if (!record || !isSameCaller(receipt.caller, record.caller) || !isWithinWindow(receipt, record))
     throw new Problem("integrity_failed");
+  // Where it is there it was verified with the receipt.
+  if (record.requirements.passkey === "required" && !isOlder(receipt.passkey, record))
+    throw new Problem("integrity_failed");
   if (!isSameCaller(receipt.caller, request.caller)) throw new Problem("caller_mismatch");
   const digest = request.action ? actionDigest({ ...request.action, salt: record.salt }) : request.actionDigest;
   if (digest !== receipt.action_digest) throw new Problem("action_mismatch");
   const presented = request.preconditions && preconditionsDigest(request.preconditions, record.salt);
   if (presented !== record.preconditions_digest)
     throw new Problem("stale", { detail: "The preconditions are not those that were approved." });
+}
+
+/** Only a passkey from before the request counts: one that was registered for it may be anybody's (section 7). */
+function isOlder(passkey: ReceiptClaims["passkey"], record: RecordClaims): boolean {
+  return passkey !== undefined && Date.parse(passkey.created_at) < record.iat * 1000;
 }
 
 /** The act-by of the receipt is no later than the record allows after the decision (I12). */

@@ -3,15 +3,13 @@ import { type DecisionEvidence, signReceipt } from "../receipts/sign";
 import type { RecordClaims } from "../records/claims";
 import { isCsrfToken } from "../sessions/csrf";
 import type { PersonSession } from "../sessions/session";
-import { isFresh } from "../sessions/step-up";
-import { buildView } from "../views/build";
-import { isStamp, viewDigestOf } from "../views/stamp";
 import type { Approval } from "./approval";
-import { statusAt } from "./approval";
 import { commitDecision, countWrongCode } from "./commit-decision";
 import { type Choice, type DecisionForm, noteMaxCharacters } from "./decision-form";
+import { judgeForm } from "./judge-form";
 import { isMatchCode } from "./match-code";
 import { type Opened, openForPerson } from "./open";
+import { type PasskeyProof, provePasskey } from "./passkey-proof";
 import { type Command, transition } from "./transitions";
 
 /** Why nothing was decided; the page says each in words a person can act on. */
@@ -22,6 +20,8 @@ export type DecisionNotice =
   | "code_missing"
   | "code_wrong"
   | "read_missing"
+  | "passkey_missing"
+  | "passkey_failed"
   | "note_too_long"
   | "try_again";
 
@@ -38,7 +38,7 @@ const readingTimeMs = 1_000;
 
 /**
  * Makes the decision of the person of this session (I1). In this order: the CSRF token, the verified record, the subject (I2), the
- * state, the freshness of the sign-in, the view that was shown (I3), then for accept the reading time and the code or box. The
+ * state, the freshness of the sign-in, the view that was shown (I3), then for accept the reading time, the code or box, and the passkey. The
  * change, its receipt, audit event and outbox row commit together (I8), once (I4), by the clock read after the row lock (I6).
  */
 export async function decide(
@@ -49,33 +49,42 @@ export async function decide(
 ): Promise<DecisionResult> {
   if (!isCsrfToken(service.secrets, { sid: session.sid, purpose: "decide", target: approvalId }, form.csrf))
     return { kind: "forbidden" };
+  // An answer of a passkey counts once, so it is looked at once, however often the writing is tried.
+  let proof: Promise<PasskeyProof | undefined> | undefined;
+  const prove: Prove = (...of) => {
+    proof ??= provePasskey(service, session, ...of);
+    return proof;
+  };
   for (let attempt = 0; attempt < 5; attempt += 1) {
     const opened = await openForPerson(service, session, approvalId);
     if (!opened) return { kind: "missing" };
-    const result = await decideOpened(service, session, opened, form);
+    const result = await decideOpened(service, session, opened, form, prove);
     if (result !== "again") return result;
   }
   return { kind: "notice", notice: "try_again" };
 }
+
+type Prove = (
+  approvalId: string,
+  record: RecordClaims,
+  viewDigest: string,
+  answer: string,
+) => Promise<PasskeyProof | undefined>;
 
 async function decideOpened(
   service: Service,
   session: PersonSession,
   opened: Opened,
   form: DecisionForm,
+  prove: Prove,
 ): Promise<DecisionResult | "again"> {
-  const { approval, now, record } = opened;
-  if (statusAt(approval, now) !== "pending" || !record)
+  const { approval } = opened;
+  const judged = judgeForm(service, session, opened, form);
+  if (judged.kind === "ended")
     return isSameDecision(approval, form.choice) ? { kind: "decided" } : { kind: "already_decided" };
-  if (!isFresh(session, record.requirements, approval.id, now)) return { kind: "step_up" };
-  const rendering = {
-    approvalId: approval.id,
-    sid: session.sid,
-    viewDigest: viewDigestOf(buildView(record, form.locale)),
-    locale: form.locale,
-    renderedAt: form.renderedAt,
-  };
-  if (!isStamp(service.secrets, rendering, form.stamp)) return { kind: "notice", notice: "view_changed" };
+  if (judged.kind === "step_up") return judged;
+  if (judged.kind === "view_changed") return { kind: "notice", notice: judged.kind };
+  const { record, viewDigest } = judged;
   if (form.choice === undefined) return { kind: "notice", notice: "choose" };
   if ([...form.note].length > noteMaxCharacters) return { kind: "notice", notice: "note_too_long" };
   if (form.choice === "accept") {
@@ -84,13 +93,17 @@ async function decideOpened(
       return (await countWrongCode(service, session, opened)) ? { kind: "notice", notice } : "again";
     if (notice) return { kind: "notice", notice };
   }
+  const isProved = form.choice === "accept" && record.requirements.passkey === "required";
+  const passkey = isProved ? await prove(approval.id, record, viewDigest, form.passkeyAnswer) : undefined;
+  if (isProved && !passkey) return { kind: "notice", notice: "passkey_failed" };
   const evidence: DecisionEvidence = {
     authn: { iss: session.iss, sub: session.sub, via: opened.via },
-    viewDigest: rendering.viewDigest,
+    viewDigest,
     locale: form.locale,
     shownAt: new Date(form.renderedAt),
     authTime: session.authTime,
     amr: session.amr,
+    ...(passkey ? { passkey } : {}),
   };
   return commit(service, session, opened, form.choice, form.note, evidence);
 }
@@ -131,9 +144,11 @@ function whyNotAccepted(
   form: DecisionForm,
 ): DecisionNotice | undefined {
   if (now.getTime() - form.renderedAt < readingTimeMs) return "too_fast";
-  if (!record.requirements.matchCode) return form.hasRead ? undefined : "read_missing";
-  if (form.code === "") return "code_missing";
-  return isMatchCode(service.secrets.tag, approval.id, form.code) ? undefined : "code_wrong";
+  const { matchCode, passkey } = record.requirements;
+  if (matchCode && form.code === "") return "code_missing";
+  if (matchCode && !isMatchCode(service.secrets.tag, approval.id, form.code)) return "code_wrong";
+  if (passkey === "required") return form.passkeyAnswer === "" ? "passkey_missing" : undefined;
+  return matchCode || form.hasRead ? undefined : "read_missing";
 }
 
 /** Losers with the same decision get the stored result (I4). */

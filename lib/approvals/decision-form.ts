@@ -13,6 +13,8 @@ export type DecisionForm = {
   code: string;
   hasRead: boolean;
   note: string;
+  /** What the browser made of the passkey's answer (JSON), or empty. */
+  passkeyAnswer: string;
 };
 
 /** Parses the form; whatever is not of its shape becomes a value that no check accepts. */
@@ -29,6 +31,7 @@ export function parseDecisionForm(form: URLSearchParams): DecisionForm {
     hasRead: one("read") === "yes",
     // Browsers send line breaks of a text area as CR LF.
     note: one("note").replaceAll("\r\n", "\n").trim(),
+    passkeyAnswer: one("passkey"),
   };
 }
 

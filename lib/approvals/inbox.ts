@@ -32,7 +32,7 @@ export async function readInbox(
   cursor?: string,
 ): Promise<Inbox> {
   const subjects = await subjectsOf(service, session);
-  const after = cursor === undefined ? undefined : openCursor(service.secrets.cursor, session.userId, cursor);
+  const after = cursor === undefined ? undefined : openCursor(service.secrets, session.userId, cursor);
   const values = [subjects.map((s) => s.iss), subjects.map((s) => s.sub)];
   const pending = await service.pool.query<InboxRow>(pendingSql, values);
   const recent = await service.pool.query<InboxRow>(recentSql, [
@@ -49,7 +49,7 @@ export async function readInbox(
     recent: page.map((row) => itemFrom(approvalFromRow(row), row, row.title ?? row.tool)),
     nextCursor:
       recent.rows.length > pageSize && last
-        ? sealCursor(service.secrets.cursor, session.userId, [last.cursor_at, last.id])
+        ? sealCursor(service.secrets, session.userId, [last.cursor_at, last.id])
         : undefined,
     now: pending.rows[0]?.now ?? recent.rows[0]?.now ?? new Date(),
   };

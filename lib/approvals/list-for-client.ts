@@ -29,7 +29,7 @@ export type ApprovalList = { approvals: ListedApproval[]; nextCursor?: string };
  */
 export async function listForClient(service: Service, key: RegisteredKey, query: ListQuery): Promise<ApprovalList> {
   const after =
-    query.cursor === undefined ? undefined : openCursor(service.secrets.cursor, key.client.id, query.cursor);
+    query.cursor === undefined ? undefined : openCursor(service.secrets, key.client.id, query.cursor);
   if (query.cursor !== undefined && after?.length !== 2)
     throw new Problem("invalid_request", { errors: [{ pointer: "/cursor", message: "is not a cursor of this list" }] });
   const { rows } = await service.pool.query<ApprovalRow & { now: Date; cursor_at: string }>(listSql, [
@@ -46,7 +46,7 @@ export async function listForClient(service: Service, key: RegisteredKey, query:
   return {
     approvals: page.map((row) => listed(row)),
     ...(rows.length > query.limit && last
-      ? { nextCursor: sealCursor(service.secrets.cursor, key.client.id, [last.cursor_at, last.id]) }
+      ? { nextCursor: sealCursor(service.secrets, key.client.id, [last.cursor_at, last.id]) }
       : {}),
   };
 }

@@ -14,7 +14,7 @@ const stepUpSecondsMax = 300;
 
 /**
  * What holds for this request: the stricter of what it asks and what the client's policy demands (I16), or the refusal.
- * Errors: `tool_not_allowed`, `issuer_not_allowed`, `approver_differs`, `unsupported_requirement`, `check_mismatch`, `arguments_too_large`.
+ * Errors: `tool_not_allowed`, `issuer_not_allowed`, `approver_differs`, `check_mismatch`, `arguments_too_large`.
  */
 export function effectiveFor(key: RegisteredKey, request: MintRequest): Effective {
   const { policy } = key.client;
@@ -35,10 +35,6 @@ export function effectiveFor(key: RegisteredKey, request: MintRequest): Effectiv
     });
   const rules = rulesFor(policy, request.action.tool);
   const requirements = stricterRequirements(rules, withoutAbsent(request.requirements ?? {}));
-  if (requirements.passkey === "required")
-    throw new Problem("unsupported_requirement", {
-      errors: [{ pointer: "/requirements/passkey", message: "passkeys are not available in this version" }],
-    });
   return {
     ...requirements,
     ttlSeconds: Math.min(request.ttlSeconds ?? 300, rules.maxTtlSeconds),

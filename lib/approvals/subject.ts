@@ -21,3 +21,12 @@ export async function rightToDecide(
     isAuthenticIdentity(service.secrets, link);
   return holds ? "admin_link" : undefined;
 }
+
+/** Every subject that `rightToDecide` holds for in this session. */
+export async function subjectsToDecideFor(service: Service, session: SessionClaims): Promise<Subject[]> {
+  const links = await service.prisma.identity.findMany({
+    where: { userId: session.userId, mayApprove: true, linkedBy: "admin" },
+  });
+  const linked = links.filter((link) => isAuthenticIdentity(service.secrets, link));
+  return [session, ...linked].map(({ iss, sub }) => ({ iss, sub }));
+}

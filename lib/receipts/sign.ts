@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { PasskeyClaim } from "@countersign/mcp/passkey-claim";
 import { RECEIPT_TYP, type ReceiptClaims } from "@countersign/mcp/receipt";
 import type { Approval } from "../approvals/approval";
 import { signClaims } from "../keys/sign-claims";
@@ -12,6 +13,8 @@ export type DecisionEvidence = {
   shownAt: Date;
   authTime: number;
   amr: string[];
+  /** The signature of a passkey over this very decision. */
+  passkey?: PasskeyClaim;
 };
 
 /**
@@ -73,5 +76,6 @@ function evidenceClaims(evidence: DecisionEvidence): Partial<ReceiptClaims> {
     shown_at: rfc3339(evidence.shownAt),
     auth_time: evidence.authTime,
     amr: evidence.amr,
+    ...(evidence.passkey ? { passkey: evidence.passkey } : {}),
   };
 }

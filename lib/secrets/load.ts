@@ -2,26 +2,52 @@ import { randomBytes } from "node:crypto";
 import { link, mkdir, readFile, unlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "../config";
+import { deriveSecrets, type Secrets } from "./derive";
 
 /**
- * The service's secret: from the configuration, else from the data folder, where it is made at first start (mode 0600).
- * Losing that file means that existing records and receipts cannot be decided or consumed any more.
+ * The keys of this deployment: of the secret in the configuration, else of the one in the data folder, where it is made at first start
+ * (mode 0600); and of the one before it, where a rotation has left it there. Losing the secret means that existing records and receipts
+ * cannot be decided or consumed any more.
  */
-export async function loadSecret(config: Config): Promise<Uint8Array> {
-  if (config.secret) return config.secret;
-  const file = path.join(config.dataDir, "secret");
+export async function loadSecrets(config: Config): Promise<Secrets> {
+  if (config.secret) return deriveSecrets(config.secret, config.previousSecret);
+  const { current, previous } = secretFiles(config.dataDir);
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
-  const made = await createOnce(file);
-  const bytes = made ?? Buffer.from((await readFile(file, "utf8")).trim(), "hex");
-  if (bytes.length < 32) throw new Error(`${file} does not hold 32 bytes in hex`);
-  return new Uint8Array(bytes);
+  const secret = (await createOnce(current)) ?? (await readSecret(current));
+  if (!secret) throw new Error(`${current} cannot be read`);
+  const before = await readSecret(previous);
+  // A rotation that was cut short has linked the one secret to both places.
+  return before && !before.equals(secret) ? deriveSecrets(secret, before) : deriveSecrets(secret);
 }
 
-/** Written whole beside its place, then linked there: of two processes that start together one wins and both read the same. */
-async function createOnce(file: string): Promise<Buffer | undefined> {
+/** Where the secret of a data folder lies, and during a rotation the one before it. */
+export function secretFiles(dataDir: string): { current: string; previous: string } {
+  return { current: path.join(dataDir, "secret"), previous: path.join(dataDir, "secret.previous") };
+}
+
+/** The secret in a file, or undefined where there is no file. Throws where it holds none. */
+export async function readSecret(file: string): Promise<Buffer | undefined> {
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const bytes = Buffer.from(text.trim(), "hex");
+  if (bytes.length < 32) throw new Error(`${file} does not hold 32 bytes in hex`);
+  return bytes;
+}
+
+/** A new secret in a file beside `file` that nobody else reads, to be linked or renamed to its place when it is whole. */
+export async function draftSecret(file: string): Promise<{ draft: string; bytes: Buffer }> {
   const bytes = randomBytes(32);
-  const draft = `${file}.${process.pid}.${bytes.toString("hex", 0, 4)}`;
-  await writeFile(draft, bytes.toString("hex"), { mode: 0o600, flush: true });
+  const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  await writeFile(draft, bytes.toString("hex"), { mode: 0o600, flag: "wx", flush: true });
+  return { draft, bytes };
+}
+
+/** Of two processes that start together one wins and both read the same. */
+async function createOnce(file: string): Promise<Buffer | undefined> {
+  const { draft, bytes } = await draftSecret(file);
   try {
     await link(draft, file);
     return bytes;

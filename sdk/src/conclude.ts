@@ -1,32 +1,33 @@
 import { randomBytes } from "node:crypto";
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import type { ConsumeAnswer, Outcome, StatusAnswer } from "./api-types";
+import type { ConsumeAnswer, MintAnswer, Outcome, StatusAnswer } from "./api-types";
 import { isSameCaller } from "./caller";
 import { endingOfStatus, NotRun, toNotRun } from "./endings";
 import { CountersignError } from "./errors";
 import type { Grant } from "./gate";
 import type { GuardedCall } from "./guarded-call";
 import type { ReceiptClaims } from "./receipt";
+import type { GateReceiptExpectation } from "./service-identity";
 import { failureText, noteText } from "./texts";
 
 /**
  * What a decided approval leads to: a run, once, if it was accepted and this attempt is granted it; else its own ending.
- * `actionDigest` is what the receipt must name, where this process knows the salt; `consume` compares the action either way.
+ * `minted` is the answer to the mint, where this round made it: then the receipt must name the digest that was computed here, and have
+ * a passkey's signature if the policy asks for one. Without it `consume` compares the action, and the gate's and the tool's own demand
+ * for a passkey is held up.
  * @throws NotRun before the handler is entered, never after
  */
-export async function conclude(
-  call: GuardedCall,
-  answer: StatusAnswer,
-  actionDigest?: string,
-): Promise<CallToolResult> {
+export async function conclude(call: GuardedCall, answer: StatusAnswer, minted?: Minted): Promise<CallToolResult> {
   if (answer.next !== "run") throw endingOfStatus(answer, await reasonOf(call, answer));
-  const accepted = await verifiedAccept(call, answer.id, answer.receipt, actionDigest);
+  const expected = expectationOf(call, answer.id, minted);
+  const accepted = await verifiedAccept(call, expected, answer.receipt);
   // 256 random bits for this attempt alone, kept nowhere: whoever loses them never runs (I5).
   const consumerToken = randomBytes(32).toString("base64url");
   const granted = await consume(call, answer.id, consumerToken);
   let grant: Grant;
   try {
-    const claims = await verifiedAccept(call, answer.id, granted.receipt, accepted.action_digest);
+    const actionDigest = accepted.action_digest;
+    const claims = await verifiedAccept(call, { ...expected, actionDigest }, granted.receipt);
     throwIfInterrupted(call, answer.id);
     grant = { approvalId: answer.id, receipt: granted.receipt, claims, ...(answer.note ? { note: answer.note } : {}) };
   } catch (error) {
@@ -35,6 +36,24 @@ export async function conclude(
     throw error;
   }
   return await run(call, grant, consumerToken);
+}
+
+type Minted = Pick<MintAnswer, "actionDigest" | "effectiveRequirements">;
+type Expected = GateReceiptExpectation & { approvalId: string };
+
+/** What the receipt of this approval must say for this call to run. */
+function expectationOf({ caller, action, parts, terms }: GuardedCall, approvalId: string, minted?: Minted): Expected {
+  const demands = [terms.requirements?.passkey, minted?.effectiveRequirements?.["passkey"]];
+  const { credentials } = parts.options;
+  return {
+    approvalId,
+    tool: action.tool,
+    subject: { iss: caller.iss, sub: caller.sub },
+    decision: "accept",
+    ...(minted === undefined ? {} : { actionDigest: minted.actionDigest }),
+    ...(demands.includes("required") ? { passkey: "required" } : {}),
+    ...(credentials === undefined ? {} : { credentials }),
+  };
 }
 
 async function run(call: GuardedCall, grant: Grant, consumerToken: string): Promise<CallToolResult> {
@@ -76,19 +95,13 @@ async function consume(call: GuardedCall, id: string, consumerToken: string): Pr
 
 async function verifiedAccept(
   call: GuardedCall,
-  approvalId: string,
+  expected: Expected,
   receipt: string | undefined,
-  actionDigest: string | undefined,
 ): Promise<ReceiptClaims> {
-  const { caller, action, parts } = call;
+  const { caller, parts } = call;
+  const { approvalId } = expected;
   if (receipt === undefined) throw new NotRun("unverifiable", { approvalId, detail: "no receipt" });
-  const verdict = await parts.identity.verify(receipt, {
-    approvalId,
-    tool: action.tool,
-    subject: { iss: caller.iss, sub: caller.sub },
-    decision: "accept",
-    ...(actionDigest === undefined ? {} : { actionDigest }),
-  });
+  const verdict = await parts.identity.verify(receipt, expected);
   if (verdict.ok && isSameCaller(verdict.claims.caller, caller)) return verdict.claims;
   if (!verdict.ok && verdict.reason === "keys_unavailable") throw new NotRun("unreachable", { approvalId });
   // A receipt for another action or tool is no forgery: the state belonged to another call.

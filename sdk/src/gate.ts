@@ -5,6 +5,7 @@ import { type ResolveCaller, resolvedCaller } from "./caller";
 import { NotRun } from "./endings";
 import { guardTool } from "./guard";
 import type { Fetch } from "./http";
+import { type PinnedCredential, pinnedCredentialSchema } from "./pinned-credential";
 import type { ReceiptClaims } from "./receipt";
 import { readState } from "./request-state";
 import { createServiceIdentity, type ServiceIdentity } from "./service-identity";
@@ -22,6 +23,11 @@ export type GateOptions = {
   /** Pins the issuer of receipts. Without it the service's own document does. */
   issuer?: string;
   requirements?: Requirements;
+  /**
+   * The passkeys that are known to be people's, kept where the service cannot change them: a passkey's signature by any other does not
+   * count. Without it the service vouches whose one is. It asks for no passkey; `requirements` do.
+   */
+  credentials?: readonly PinnedCredential[];
   /** How long the person has to decide: 10…86400, the service's default is 300. */
   ttlSeconds?: number;
   /** How long an accepted approval can be run: 10…3600, the service's default is 300. */
@@ -102,11 +108,14 @@ const DEFAULT_POLL_SECONDS = 45;
 /**
  * Makes the gate between an MCP server's tools and Countersign. It keeps nothing between calls but public keys, so any replica
  * can serve any round.
- * @throws TypeError for a URL or key of the wrong form, RangeError for `pollSeconds` outside 1…55
+ * @throws TypeError for a URL, key or pinned credential of the wrong form, RangeError for `pollSeconds` outside 1…55
  */
 export function createGate(options: GateOptions): Gate {
   const { pollSeconds = DEFAULT_POLL_SECONDS } = options;
   if (!(pollSeconds >= 1 && pollSeconds <= 55)) throw new RangeError("pollSeconds must be within 1…55");
+  if (!pinnedCredentialSchema.array().optional().safeParse(options.credentials).success) {
+    throw new TypeError("credentials is not a list of { iss, sub, credentialId, publicKey }");
+  }
   const parts: GateParts = {
     options,
     api: createApiClient(options),

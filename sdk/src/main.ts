@@ -15,6 +15,7 @@ import type {
 } from "./api-types";
 import { isApprovalId } from "./approval-id";
 import { callerFromAuthInfo, type ResolveCaller } from "./caller";
+import { type DecisionClaims, decisionChallenge } from "./decision-challenge";
 import { type Action, actionDigest, canonicalJson } from "./digest";
 import { CountersignError } from "./errors";
 import { copyExactly, InexactValueError, type JsonObject, type JsonValue } from "./exact-json";
@@ -29,15 +30,18 @@ import {
   type GuardSpec,
 } from "./gate";
 import { localKeys, type RemoteKeysOptions, remoteKeys } from "./jwks";
+import type { PasskeyClaim } from "./passkey-claim";
+import type { EvidenceFault, EvidenceRefusal, VerifiedPasskey } from "./passkey-evidence";
+import { type PinnedCredential, pinnedCredentialSchema } from "./pinned-credential";
 import {
   type KeyLookup,
   type ReceiptClaims,
   type ReceiptExpectation,
   type ReceiptRefusal,
   type ReceiptVerdict,
-  receiptClaimsSchema,
   verifyReceipt,
 } from "./receipt";
+import { receiptClaimsSchema } from "./receipt-claims";
 import type { Ending } from "./texts";
 
 export {
@@ -55,7 +59,11 @@ export {
   copyExactly,
   createApiClient,
   createGate,
+  type DecisionClaims,
+  decisionChallenge,
   type Ending,
+  type EvidenceFault,
+  type EvidenceRefusal,
   type Gate,
   type GateEvent,
   type GateOptions,
@@ -74,7 +82,10 @@ export {
   type MintAnswer,
   type MintRequest,
   type Outcome,
+  type PasskeyClaim,
+  type PinnedCredential,
   type Presentation,
+  pinnedCredentialSchema,
   type ReceiptClaims,
   type ReceiptExpectation,
   type ReceiptRefusal,
@@ -85,6 +96,7 @@ export {
   receiptClaimsSchema,
   remoteKeys,
   type StatusAnswer,
+  type VerifiedPasskey,
   verifyReceipt,
   type WithdrawReason,
 };

@@ -1,5 +1,14 @@
 import { type CryptoKey, compactVerify, decodeProtectedHeader } from "jose";
-import { z } from "zod";
+import {
+  type EvidenceFault,
+  type EvidenceRefusal,
+  type VerifiedPasskey,
+  verifyPasskeyEvidence,
+} from "./passkey-evidence";
+import type { PinnedCredential } from "./pinned-credential";
+import { type ReceiptClaims, receiptClaimsSchema } from "./receipt-claims";
+
+export type { ReceiptClaims };
 
 /** The JWS `typ` of a receipt; explicit typing (RFC 8725 section 3.11) keeps it apart from every other signed thing. */
 export const RECEIPT_TYP = "approval-receipt+jwt";
@@ -23,9 +32,15 @@ export type ReceiptExpectation = {
   tool?: string;
   subject?: { iss: string; sub: string };
   decision?: "accept" | "decline" | "cancel";
+  /** Refuses an accept without passkey evidence. Evidence that is there is verified either way. */
+  passkey?: "required";
+  /** The passkeys that are known to be people's; evidence by any other is refused. Without it the service vouches whose one is. */
+  credentials?: readonly PinnedCredential[];
+  /** Origin that the approval page must have been on, where there is passkey evidence. */
+  origin?: string;
 };
 
-/** Why a receipt does not count. The first seven are about the token, the rest about what it says. */
+/** Why a receipt does not count. The first seven are about the token, the rest about what it says and the evidence in it. */
 export type ReceiptRefusal =
   | "malformed"
   | "wrong_alg"
@@ -41,11 +56,14 @@ export type ReceiptRefusal =
   | "wrong_action"
   | "wrong_tool"
   | "wrong_subject"
-  | "wrong_decision";
+  | "wrong_decision"
+  | EvidenceRefusal;
 
 export type ReceiptVerdict =
-  | { ok: true; kid: string; claims: ReceiptClaims }
-  | { ok: false; reason: ReceiptRefusal; kid?: string };
+  /** `passkey` is there where a passkey signed the decision; then that was verified. */
+  | { ok: true; kid: string; claims: ReceiptClaims; passkey: VerifiedPasskey | undefined }
+  /** `fault` says more of `bad_evidence`. */
+  | { ok: false; reason: ReceiptRefusal; kid?: string; fault?: EvidenceFault };
 
 /**
  * Tells whether a receipt is genuine and says what is expected. It is evidence of a decision; only `consume` grants a run.
@@ -65,10 +83,13 @@ export async function verifyReceipt(jws: string, expected: ReceiptExpectation): 
   if (key === undefined) return { ok: false, reason: "unknown_key", kid };
   const payload = await verifiedPayload(jws, key);
   if (payload === undefined) return { ok: false, reason: "bad_signature", kid };
-  const claims = readClaims(payload);
-  if (claims === undefined) return { ok: false, reason: "bad_claims", kid };
+  const read = readClaims(payload);
+  if (!read.ok) return { ...read, kid };
+  const { claims } = read;
   const mismatch = findMismatch(claims, expected);
-  return mismatch === undefined ? { ok: true, kid, claims } : { ok: false, reason: mismatch, kid };
+  if (mismatch !== undefined) return { ok: false, reason: mismatch, kid };
+  const evidence = verifyPasskeyEvidence(claims, expected);
+  return evidence.ok ? { ok: true, kid, claims, passkey: evidence.passkey } : { ...evidence, kid };
 }
 
 function readHeader(jws: string): { ok: true; kid: string } | { ok: false; reason: ReceiptRefusal } {
@@ -94,13 +115,22 @@ async function verifiedPayload(jws: string, key: CryptoKey): Promise<Uint8Array 
   }
 }
 
-function readClaims(payload: Uint8Array): ReceiptClaims | undefined {
+type ClaimsRead =
+  | { ok: true; claims: ReceiptClaims }
+  | { ok: false; reason: "bad_claims" }
+  | { ok: false; reason: "bad_evidence"; fault: EvidenceFault };
+
+function readClaims(payload: Uint8Array): ClaimsRead {
   try {
     const parsed: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(payload));
-    return receiptClaimsSchema.safeParse(parsed).data;
+    const { data: claims, error } = receiptClaimsSchema.safeParse(parsed);
+    if (claims !== undefined) return { ok: true, claims };
+    const isEvidenceAlone = error.issues.every(({ path }) => path[0] === "passkey");
+    if (isEvidenceAlone) return { ok: false, reason: "bad_evidence", fault: "malformed" };
   } catch {
-    return undefined;
+    // Not JSON, or not UTF-8.
   }
+  return { ok: false, reason: "bad_claims" };
 }
 
 function findMismatch(claims: ReceiptClaims, expected: ReceiptExpectation): ReceiptRefusal | undefined {
@@ -118,57 +148,3 @@ function findMismatch(claims: ReceiptClaims, expected: ReceiptExpectation): Rece
 function differs(expected: string | undefined, claimed: string | undefined): boolean {
   return expected !== undefined && expected !== claimed;
 }
-
-const instant = z.iso.datetime({ precision: 0 });
-const identity = z.object({ iss: z.string().min(1), sub: z.string().min(1) });
-
-const STATUS_OF = { accept: "accepted", decline: "declined", cancel: "cancelled" } as const;
-
-/**
- * The claims of a receipt. Instants named `…_at` and `act_by` are RFC 3339 in UTC with whole seconds; `iat` and `auth_time`
- * are NumericDate (RFC 7519). Unknown claims are kept, so that a newer service stays verifiable.
- * `decision`, `decided_at` and `authn` are there when a person decided, and a decision and its status always agree.
- */
-export const receiptClaimsSchema = z
-  .looseObject({
-    iss: z.string().min(1),
-    /** The `clientId` of the MCP server. */
-    aud: z.string().min(1),
-    /** Who must decide (RFC 9493, format `iss_sub`). */
-    sub_id: z.looseObject({ format: z.literal("iss_sub"), ...identity.shape }),
-    /** The identity that signed in and decided, and by what right: itself, or a link made by an admin. */
-    authn: z.looseObject({ ...identity.shape, via: z.string() }).optional(),
-    jti: z.string().min(1),
-    iat: z.number().int(),
-    approval_id: z.string().min(1),
-    status: z.enum(["accepted", "declined", "cancelled", "expired", "withdrawn"]),
-    decision: z.enum(["accept", "decline", "cancel"]).optional(),
-    reason: z.string().optional(),
-    action_digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
-    view_digest: z.string().optional(),
-    locale: z.string().optional(),
-    shown_at: instant.optional(),
-    decided_at: instant.optional(),
-    tool: z.string().min(1),
-    caller: z.looseObject({ ...identity.shape, clientId: z.string().optional() }),
-    auth_time: z.number().int().optional(),
-    amr: z.array(z.string()).optional(),
-    act_by: instant.optional(),
-    policy_version: z.number().int(),
-    /** Passkey evidence (contract section 7), for those who verify it. */
-    passkey: z.looseObject({}).optional(),
-  })
-  .refine((claims) => claims.decision === undefined || STATUS_OF[claims.decision] === claims.status, {
-    message: "decision and status disagree",
-  })
-  .refine((claims) => claims.status !== "accepted" || claims.decision === "accept", {
-    message: "accepted without a decision",
-  })
-  .refine(
-    (claims) => claims.decision === undefined || (claims.authn !== undefined && claims.decided_at !== undefined),
-    {
-      message: "a decision without the person or the instant",
-    },
-  );
-
-export type ReceiptClaims = z.infer<typeof receiptClaimsSchema>;

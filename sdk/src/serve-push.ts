@@ -19,7 +19,7 @@ const PROMPT_TIMEOUT_MS = 90_000_000;
 export async function servePush(call: GuardedCall): Promise<CallToolResult> {
   const minted = await ask(call);
   const answer = minted.next === "wait" ? await prompted(call, minted) : await standing(call, minted.id);
-  return await conclude(call, answer, minted.actionDigest);
+  return await conclude(call, answer, minted);
 }
 
 async function prompted(call: GuardedCall, minted: MintAnswer): Promise<StatusAnswer> {

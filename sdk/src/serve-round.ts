@@ -47,7 +47,7 @@ async function firstRound(call: GuardedCall): Promise<CallToolResult | InputRequ
   const answer = await call.parts.api.status(minted.id, { signal: call.ctx.mcpReq.signal }).catch((error: unknown) => {
     throw toNotRun(error, minted.id);
   });
-  return await conclude(call, answer, minted.actionDigest);
+  return await conclude(call, answer, minted);
 }
 
 function isOpen(answer: StatusAnswer): boolean {

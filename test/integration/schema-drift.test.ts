@@ -10,7 +10,13 @@ const keysSql = `SELECT conrelid::regclass::text AS "table", pg_get_constraintde
   WHERE connamespace = 'public'::regnamespace AND contype IN ('p', 'u', 'f') AND conrelid::regclass::text <> '_prisma_migrations' ORDER BY 1, 2`;
 
 /** What Prisma's schema cannot say, and the migrations add. */
-const beyondPrisma = ["approval_live_key", "approval_due_idx", "approval_unsettled_idx", "approval_erasable_idx", "approval_match_key"];
+const beyondPrisma = [
+  "approval_live_key",
+  "approval_due_idx",
+  "approval_unsettled_idx",
+  "approval_erasable_idx",
+  "approval_match_key",
+];
 
 async function shapeOf(url: string) {
   const db = new pg.Client({ connectionString: url });

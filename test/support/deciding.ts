@@ -1,5 +1,6 @@
 import { type DecisionResult, decide } from "@/lib/approvals/decide";
 import type { Choice, DecisionForm } from "@/lib/approvals/decision-form";
+import type { Locale } from "@/lib/approvals/mint-request";
 import { openForPerson } from "@/lib/approvals/open";
 import type { Service } from "@/lib/process";
 import { csrfToken } from "@/lib/sessions/csrf";
@@ -7,11 +8,16 @@ import type { PersonSession } from "@/lib/sessions/session";
 import { buildView } from "@/lib/views/build";
 import { stampOf, viewDigestOf } from "@/lib/views/stamp";
 
-/** The digest of what the page shows to this session, in English. */
-export async function viewDigestFor(service: Service, session: PersonSession, approvalId: string): Promise<string> {
+/** The digest of what the page shows to this session. */
+export async function viewDigestFor(
+  service: Service,
+  session: PersonSession,
+  approvalId: string,
+  locale: Locale = "en",
+): Promise<string> {
   const opened = await openForPerson(service, session, approvalId);
   if (!opened?.record) throw new Error("the page would not show this approval");
-  return viewDigestOf(buildView(opened.record, "en"));
+  return viewDigestOf(buildView(opened.record, locale));
 }
 
 /** The form as the page would have rendered it for this session two seconds ago, filled in. */
@@ -21,19 +27,21 @@ export async function formFor(
   approvalId: string,
   choice: Choice,
   change: Partial<DecisionForm> = {},
+  locale: Locale = "en",
 ): Promise<DecisionForm> {
-  const viewDigest = await viewDigestFor(service, session, approvalId);
+  const viewDigest = await viewDigestFor(service, session, approvalId, locale);
   const { rows } = await service.pool.query<{ now: Date }>("SELECT clock_timestamp() AS now");
   const renderedAt = (rows[0]?.now.getTime() ?? 0) - 2_000;
   return {
     choice,
     csrf: csrfToken(service.secrets, { sid: session.sid, purpose: "decide", target: approvalId }),
-    stamp: stampOf(service.secrets, { approvalId, sid: session.sid, viewDigest, locale: "en", renderedAt }),
-    locale: "en",
+    stamp: stampOf(service.secrets, { approvalId, sid: session.sid, viewDigest, locale, renderedAt }),
+    locale,
     renderedAt,
     code: "",
     hasRead: true,
     note: "",
+    passkeyAnswer: "",
     ...change,
   };
 }

@@ -1,4 +1,5 @@
 import { getTranslations } from "next-intl/server";
+import { usablePasskeys } from "@/lib/approvals/ask-passkey";
 import { noteMaxCharacters } from "@/lib/approvals/decision-form";
 import type { Opened } from "@/lib/approvals/open";
 import type { Service } from "@/lib/process";
@@ -7,6 +8,7 @@ import { csrfToken } from "@/lib/sessions/csrf";
 import type { PersonSession } from "@/lib/sessions/session";
 import { stampOf, viewDigestOf } from "@/lib/views/stamp";
 import type { View } from "@/lib/views/view";
+import { ApproveWithPasskey } from "./approve-with-passkey";
 import { TimeLeft } from "./time-left";
 
 type Props = {
@@ -22,6 +24,8 @@ type Props = {
 export async function DecisionForm({ service, session, opened, record, view, note }: Props) {
   const t = await getTranslations("approval");
   const { approval, now } = opened;
+  const needsCode = record.requirements.matchCode;
+  const passkey = await passkeyOf(service, session, record);
   return (
     <form className="card mt-6" method="post" action={`/a/${approval.id}/decision`}>
       <div className="space-y-4 p-4 sm:p-5">
@@ -31,7 +35,7 @@ export async function DecisionForm({ service, session, opened, record, view, not
           {t("choose")}
         </button>
         <TimeLeft now={now} expiresAt={approval.expiresAt} />
-        {record.requirements.matchCode ? (
+        {needsCode ? (
           <label className="flex items-center justify-between gap-4">
             <span>
               {t("code")}
@@ -46,7 +50,8 @@ export async function DecisionForm({ service, session, opened, record, view, not
               aria-label={t("code")}
             />
           </label>
-        ) : (
+        ) : null}
+        {needsCode || passkey ? null : (
           <label className="flex min-h-11 items-center gap-3">
             <input className="accent-accent size-6 shrink-0" type="checkbox" name="read" value="yes" required />
             <span>{t("read")}</span>
@@ -57,13 +62,12 @@ export async function DecisionForm({ service, session, opened, record, view, not
           <textarea className="input mt-1" name="note" rows={2} maxLength={noteMaxCharacters} defaultValue={note} />
           <span className="label block">{t("noteHint")}</span>
         </label>
+        {passkey ? <PasskeyHint state={passkey} /> : null}
         <div className="grid grid-cols-2 gap-3">
           <button className="button" type="submit" name="decision" value="decline" formNoValidate>
             {t("decline")}
           </button>
-          <button className="button button-accent" type="submit" name="decision" value="accept">
-            {t("approve")}
-          </button>
+          <Approve passkey={passkey} challengePath={`/a/${approval.id}/challenge`} />
         </div>
         <div className="border-line grid gap-x-6 gap-y-1 border-t pt-2 text-sm sm:grid-cols-[1fr_auto] sm:items-start">
           <div>
@@ -87,6 +91,54 @@ export async function DecisionForm({ service, session, opened, record, view, not
         </div>
       </div>
     </form>
+  );
+}
+
+/** `ready`: one of the person's passkeys may approve this; `missing`: none may. Undefined where none is needed. */
+type PasskeyState = "ready" | "missing" | undefined;
+
+async function passkeyOf(service: Service, session: PersonSession, record: RecordClaims): Promise<PasskeyState> {
+  if (record.requirements.passkey !== "required") return undefined;
+  return (await usablePasskeys(service, session, record)).length > 0 ? "ready" : "missing";
+}
+
+async function Approve({ passkey, challengePath }: { passkey: PasskeyState; challengePath: string }) {
+  const t = await getTranslations("approval");
+  if (passkey === "missing")
+    return (
+      <button className="button button-accent" type="button" disabled>
+        {t("approve")}
+      </button>
+    );
+  if (passkey === "ready") {
+    const texts = { approve: t("approve"), waiting: t("passkeyWaiting"), failed: t("passkeyFailed") };
+    return <ApproveWithPasskey challengePath={challengePath} texts={texts} />;
+  }
+  return (
+    <button className="button button-accent" type="submit" name="decision" value="accept">
+      {t("approve")}
+    </button>
+  );
+}
+
+async function PasskeyHint({ state }: { state: "ready" | "missing" }) {
+  const t = await getTranslations("approval");
+  if (state === "ready")
+    return (
+      <>
+        <p>{t("passkeyNeeded")}</p>
+        <noscript>
+          <p className="notice">{t("passkeyNoScript")}</p>
+        </noscript>
+      </>
+    );
+  return (
+    <div className="notice">
+      <p>{t("passkeyNone")}</p>
+      <a className="button-plain" href="/account">
+        {t("passkeyRegister")}
+      </a>
+    </div>
   );
 }
 

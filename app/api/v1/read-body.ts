@@ -22,11 +22,18 @@ export async function readBody<T extends z.ZodType>(request: Request, schema: T)
   return validate(schema, parsed.value);
 }
 
-/** Errors: `invalid_request` with each field by JSON pointer (RFC 6901). */
+/**
+ * Errors: `invalid_request` with each field by JSON pointer (RFC 6901); `unsupported_requirement` for a requirement that this version
+ * does not know, which must not be mistaken for a slip of the pen (I13).
+ */
 export function validate<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new Problem("invalid_request", { errors: result.error.issues.slice(0, 20).flatMap(fieldErrors) });
+  const { issues } = result.error;
+  const isUnsupported = issues.some((issue) => issue.code === "unrecognized_keys" && issue.path.join() === "requirements");
+  throw new Problem(isUnsupported ? "unsupported_requirement" : "invalid_request", {
+    errors: issues.slice(0, 20).flatMap(fieldErrors),
+  });
 }
 
 function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {

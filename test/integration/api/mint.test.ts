@@ -65,6 +65,7 @@ describe("asking for an approval", () => {
         url: answer["url"],
         message: expect.stringContaining(`code is ${answer["matchCode"]}`),
       },
+      warnings: ["subject_never_signed_in"],
       record: expect.stringMatching(/^eyJ/),
     });
     expect(JSON.stringify(answer["elicitation"])).not.toContain("p_42");
@@ -206,10 +207,10 @@ describe("asking for an approval", () => {
       "approver_differs",
       "/subject",
     ]);
-    expect(await refusal({ ...mintBody(ada), requirements: { passkey: "required" } })).toEqual([
+    expect(await refusal({ ...mintBody(ada), requirements: { passkey: "required", twoPeople: true } })).toEqual([
       422,
       "unsupported_requirement",
-      "/requirements/passkey",
+      "/requirements/twoPeople",
     ]);
     const checks = [
       { label: "Items", claimed: 318, actual: 318 },
@@ -222,9 +223,12 @@ describe("asking for an approval", () => {
     ]);
   });
 
-  it("a policy of passkeys is not lowered by a build that has none: it refuses (I13, I16)", async () => {
+  it("a policy of passkeys for a tool holds whatever the request asks, and the answer says so (I16)", async () => {
     const strict = await addTestClient(t.service, { perTool: [{ tool: "delete_project", passkey: "required" }] });
-    expect((await refusal(mintBody(ada), {}, strict.api)).slice(0, 2)).toEqual([422, "unsupported_requirement"]);
+    const asked = await mintApproval(strict, ada, { requirements: { passkey: "off", matchCode: false } });
+    expect(asked.effectiveRequirements).toMatchObject({ passkey: "required", matchCode: false });
+    const other = { action: { tool: "list_projects", arguments: {} } };
+    expect((await mintApproval(strict, ada, other)).effectiveRequirements).toMatchObject({ passkey: "off" });
   });
 
   it("a stricter policy holds from the moment it is set, also for a key that is remembered", async () => {
@@ -314,7 +318,6 @@ describe("asking again", () => {
       next: "run",
       salt: expect.any(String),
       record: expect.any(String),
-      warnings: ["subject_never_signed_in"],
     });
     expect((await refusal(mintBody(ada, { ttlSeconds: 60 }), headers)).slice(0, 2)).toEqual([
       422,

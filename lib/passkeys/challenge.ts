@@ -1,0 +1,78 @@
+import { randomBytes } from "node:crypto";
+import type pg from "pg";
+
+/** How long an authenticator has to answer. */
+export const challengeSeconds = 120;
+
+export type ChallengePurpose = "register" | "decide" | "sign_in";
+
+/** What a challenge is for. A `sign_in` with a `sid` is a step-up of that session, for the approval named, if any. */
+export type ChallengeBinding = {
+  purpose: ChallengePurpose;
+  sid?: string;
+  approvalId?: string;
+};
+
+export type TakenChallenge = { nonce: string | undefined; issuedAt: Date };
+
+/**
+ * Stores a question to an authenticator, good for one answer within 120 s by the database's clock. `challenge` (base64url) is made at
+ * random, 256 bits, where none is given; `issuedAt` is now where it is not given.
+ */
+export async function issueChallenge(
+  pool: Pick<pg.Pool, "query">,
+  of: ChallengeBinding & { nonce?: string; challenge?: string; issuedAt?: Date },
+): Promise<{ challenge: string; issuedAt: Date }> {
+  const challenge = of.challenge ?? randomBytes(32).toString("base64url");
+  const { rows } = await pool.query<{ issued_at: Date }>(
+    `INSERT INTO "passkey_challenge" ("challenge", "purpose", "sid", "approval_id", "nonce", "issued_at", "expires_at")
+     SELECT $1, $2, $3, $4, $5, i."at", i."at" + make_interval(secs => $7)
+     FROM (SELECT coalesce($6::timestamptz, clock_timestamp()) AS "at") i RETURNING "issued_at"`,
+    [
+      challenge,
+      of.purpose,
+      of.sid ?? null,
+      of.approvalId ?? null,
+      of.nonce ?? null,
+      of.issuedAt ?? null,
+      challengeSeconds,
+    ],
+  );
+  const issuedAt = rows[0]?.issued_at;
+  if (!issuedAt) throw new Error("the challenge was not stored");
+  return { challenge, issuedAt };
+}
+
+/**
+ * Takes a challenge away, whatever comes of its answer, and returns it where it was issued for exactly this purpose, session and
+ * approval and has not expired by the database's clock; else undefined. Of two takers one gets it.
+ */
+export async function takeChallenge(
+  pool: Pick<pg.Pool, "query">,
+  of: ChallengeBinding & { challenge: string },
+): Promise<TakenChallenge | undefined> {
+  const { rows } = await pool.query<ChallengeRow>(
+    `DELETE FROM "passkey_challenge" WHERE "challenge" = $1
+     RETURNING "purpose", "sid", "approval_id", "nonce", "issued_at", "expires_at" > clock_timestamp() AS "is_live"`,
+    [of.challenge],
+  );
+  const row = rows[0];
+  if (!row?.is_live || row.purpose !== of.purpose) return undefined;
+  if (row.sid !== (of.sid ?? null) || row.approval_id !== (of.approvalId ?? null)) return undefined;
+  return { nonce: row.nonce ?? undefined, issuedAt: row.issued_at };
+}
+
+/** Removes what nobody answered in time. Returns how many. */
+export async function dropExpiredChallenges(pool: Pick<pg.Pool, "query">): Promise<number> {
+  const { rowCount } = await pool.query(`DELETE FROM "passkey_challenge" WHERE "expires_at" < clock_timestamp()`);
+  return rowCount ?? 0;
+}
+
+type ChallengeRow = {
+  purpose: string;
+  sid: string | null;
+  approval_id: string | null;
+  nonce: string | null;
+  issued_at: Date;
+  is_live: boolean;
+};
