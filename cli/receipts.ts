@@ -1,15 +1,31 @@
 import { localKeys } from "@countersign/mcp/jwks";
-import { type KeyLookup, type ReceiptVerdict, verifyReceipt } from "@countersign/mcp/receipt";
+import { type PinnedCredential, pinnedCredentialSchema } from "@countersign/mcp/pinned-credential";
+import { type KeyLookup, type ReceiptExpectation, type ReceiptVerdict, verifyReceipt } from "@countersign/mcp/receipt";
 import type { Command } from "commander";
 import { decodeJwt } from "jose";
+import { z } from "zod";
+import { judgeReceipt } from "@/lib/receipts/judge";
 import { readText } from "./input-file";
 import { CommandError, type Result } from "./output";
-import { describeReceipt, refusalWords } from "./receipt-words";
+import { describeReceipt, refusalWords, revokedWords } from "./receipt-words";
 import type { Run } from "./run";
 import { withService } from "./service";
 
-type Options = { audience?: string; issuer?: string; jwks?: string };
-type Pins = { issuer: string; audience: string; isAudienceClaimed: boolean };
+type Options = {
+  audience?: string;
+  issuer?: string;
+  jwks?: string;
+  credentials?: string;
+  passkeyRequired?: true;
+  origin?: string;
+};
+
+/** What is compared with the receipt, and where each came from. */
+type Pins = Pick<ReceiptExpectation, "credentials" | "passkey" | "origin"> & {
+  issuer: string;
+  audience: string;
+  isAudienceClaimed: boolean;
+};
 
 /** `countersign verify-receipt`: whether a receipt is genuine, and what it says. */
 export function addReceiptCommand(program: Command, run: Run): void {
@@ -20,49 +36,113 @@ export function addReceiptCommand(program: Command, run: Run): void {
     .option("--audience <client>", "the MCP server that asked (cli_…); read from the receipt where left out")
     .option("--issuer <issuer>", "the service that signed; this deployment where left out")
     .option("--jwks <file>", "key set of that service; this deployment's own keys where left out")
+    .option("--credentials <file>", "people's passkeys, as `users passkeys --json` prints them: any other is refused")
+    .option("--passkey-required", "refuse an accept that no passkey signed")
+    .option("--origin <origin>", "where the page must have been, if a passkey signed")
     .action((file: string, options: Options) => run(() => verify(file, options)));
 }
 
 async function verify(file: string, options: Options): Promise<Result & { exitCode?: number }> {
   const jws = (await readText(file)).trim();
-  const audience = options.audience ?? claimedAudience(jws);
-  const isAudienceClaimed = options.audience === undefined;
+  const { credentials, origin, passkeyRequired } = options;
+  const pins = {
+    audience: options.audience ?? claimedAudience(jws),
+    isAudienceClaimed: options.audience === undefined,
+    ...(credentials === undefined ? {} : { credentials: await readCredentials(credentials) }),
+    ...(origin === undefined ? {} : { origin }),
+    ...(passkeyRequired ? { passkey: "required" as const } : {}),
+  };
   const keys = options.jwks === undefined ? undefined : await readKeys(options.jwks);
-  const judge = async (issuer: string, lookup: KeyLookup) => {
-    const pins = { issuer, audience, isAudienceClaimed };
-    return verdictOf(await verifyReceipt(jws, { issuer, audience, keys: lookup }), pins);
+  const byKeySet = async (issuer: string, lookup: KeyLookup) => {
+    const expected = { ...pins, issuer };
+    return verdictOf(await verifyReceipt(jws, { ...expected, keys: lookup }), expected);
   };
   // With both named, no deployment is needed: an auditor can verify anywhere.
-  if (keys && options.issuer !== undefined) return judge(options.issuer, keys);
-  return withService((service) => judge(options.issuer ?? service.issuer, keys ?? ((kid) => service.keys.find(kid))));
+  if (keys && options.issuer !== undefined) return byKeySet(options.issuer, keys);
+  return withService(async (service) => {
+    const issuer = options.issuer ?? service.issuer;
+    if (keys) return byKeySet(issuer, keys);
+    const expected = { ...pins, issuer };
+    const judged = await judgeReceipt(service, jws, expected);
+    const { verdict } = judged;
+    if (!verdict.ok || !("revokedAt" in judged)) return verdictOf(verdict, expected);
+    const { standing, revokedAt } = judged;
+    return revokedResult(verdict, { standing, revokedAt }, expected);
+  });
+}
+
+type Genuine = Extract<ReceiptVerdict, { ok: true }>;
+type Revoked = { standing: "before_revocation" | "unproven"; revokedAt: Date };
+
+/** Of a receipt by a key that this deployment has revoked: exit code 1 either way, since only its own date tells the two apart. */
+function revokedResult(verdict: Genuine, { standing, revokedAt }: Revoked, pins: Pins): Result & { exitCode: number } {
+  const { kid, claims, passkey } = verdict;
+  const { issuer, audience, credentials } = pins;
+  const json = { genuine: false, standing, keyRevokedAt: revokedAt.toISOString(), kid, issuer, audience };
+  const saysMore = standing === "before_revocation" || (passkey !== undefined && passkey.pinned !== false);
+  return {
+    json: {
+      ...json,
+      audienceFrom: audienceFrom(pins),
+      passkey: passkey ?? null,
+      ...(saysMore ? { claims } : {}),
+    },
+    lines: [
+      ...revokedWords(kid, standing, revokedAt, passkey),
+      ...pinnedLines(pins),
+      ...(saysMore ? describeReceipt(claims, passkey, credentials) : []),
+    ],
+    exitCode: 1,
+  };
 }
 
 function verdictOf(verdict: ReceiptVerdict, pins: Pins): Result & { exitCode?: number } {
-  const { issuer, audience } = pins;
-  const audienceFrom = pins.isAudienceClaimed ? "receipt" : "argument";
-  const pinned = [
-    `  issuer required    ${issuer}`,
-    pins.isAudienceClaimed
-      ? `  audience           ${audience || "none"}, as the receipt itself says: it was not compared (--audience)`
-      : `  audience required  ${audience}`,
-  ];
-  const common = { issuer, audience, audienceFrom };
-  if (verdict.ok)
+  const { issuer, audience, credentials } = pins;
+  const common = { issuer, audience, audienceFrom: audienceFrom(pins) };
+  if (verdict.ok) {
+    const { kid, claims, passkey } = verdict;
     return {
-      json: { genuine: true, kid: verdict.kid, ...common, claims: verdict.claims },
+      json: { genuine: true, standing: "genuine", kid, ...common, passkey: passkey ?? null, claims },
       lines: [
-        `Genuine: signed with key ${verdict.kid}, and unchanged since.`,
-        ...pinned,
-        ...describeReceipt(verdict.claims),
+        `Genuine: signed with key ${kid}, and unchanged since.`,
+        ...pinnedLines(pins),
+        ...describeReceipt(claims, passkey, credentials),
       ],
     };
-  const why = refusalWords(verdict.reason);
-  const { reason, kid } = verdict;
+  }
+  const { reason, kid, fault } = verdict;
+  const why = refusalWords(reason, fault);
+  const codes = { reason, ...(fault === undefined ? {} : { fault }) };
   return {
-    json: { genuine: false, reason, explanation: why, ...(kid === undefined ? {} : { kid }), ...common },
-    lines: [`NOT genuine: ${why} (${reason}).`, ...pinned, "Nothing it says can be relied on."],
+    json: {
+      genuine: false,
+      standing: "refused",
+      ...codes,
+      explanation: why,
+      ...(kid === undefined ? {} : { kid }),
+      ...common,
+    },
+    lines: [
+      `NOT genuine: ${why} (${Object.values(codes).join(", ")}).`,
+      ...pinnedLines(pins),
+      "Nothing it says can be relied on.",
+    ],
     exitCode: 1,
   };
+}
+
+const audienceFrom = ({ isAudienceClaimed }: Pins) => (isAudienceClaimed ? "receipt" : "argument");
+
+function pinnedLines({ issuer, audience, isAudienceClaimed, passkey, credentials, origin }: Pins): string[] {
+  return [
+    `  issuer required    ${issuer}`,
+    isAudienceClaimed
+      ? `  audience           ${audience || "none"}, as the receipt itself says: it was not compared (--audience)`
+      : `  audience required  ${audience}`,
+    ...(passkey === undefined ? [] : ["  passkey required   for an accept"]),
+    ...(credentials === undefined ? [] : [`  passkeys allowed   ${credentials.length}, from the file`]),
+    ...(origin === undefined ? [] : [`  page required at   ${origin}`]),
+  ];
 }
 
 /** What the receipt says of itself, before anything is verified; empty where it cannot be read. */
@@ -82,4 +162,24 @@ async function readKeys(file: string): Promise<KeyLookup> {
   } catch {
     throw new CommandError("bad_key_set", `${file} is not a JSON Web Key Set.`);
   }
+}
+
+const credentialFileSchema = z
+  .union([z.array(z.unknown()), z.looseObject({ credentials: z.array(z.unknown()) })])
+  .transform((file) => (Array.isArray(file) ? file : file.credentials))
+  .pipe(z.array(pinnedCredentialSchema));
+
+async function readCredentials(file: string): Promise<PinnedCredential[]> {
+  const text = await readText(file);
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new CommandError("bad_credentials", `${file} is not JSON.`);
+  }
+  const { data, error } = credentialFileSchema.safeParse(json);
+  if (data !== undefined) return data;
+  const place = error.issues[0]?.path.join(".") ?? "";
+  const where = place === "" ? "" : `; the first fault is at ${place}`;
+  throw new CommandError("bad_credentials", `${file} is not a list of { iss, sub, credentialId, publicKey }${where}.`);
 }

@@ -64,6 +64,7 @@ const BY_CODE: Readonly<Record<string, Ending>> = {
   integrity_failed: "unverifiable",
   unauthorized: "not_authorized",
   missing_scope: "not_authorized",
+  throttled: "not_authorized",
   not_found: "invalid_state",
   number_not_exact: "unfit_arguments",
   duplicate_key: "unfit_arguments",
@@ -98,6 +99,7 @@ const WITHDRAWN: Readonly<Record<string, Ending>> = {
   superseded: "withdrawn_superseded",
   match_failed: "withdrawn_match_failed",
   frozen: "withdrawn_frozen",
+  key_revoked: "withdrawn_key_revoked",
   taken_back: "withdrawn_taken_back",
 };
 

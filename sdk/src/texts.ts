@@ -39,6 +39,7 @@ const sentences = {
     "The confirmation code was entered wrongly too often, so the request was withdrawn. Ask the user whether they meant to approve it; if so, call the tool again and they will get a new code.",
   withdrawn_frozen:
     "Approvals were frozen while this one was open, so it was withdrawn. Do not try again until the user or the operator says that it may go on.",
+  withdrawn_key_revoked: `The approval service withdrew every open request for safety, because a key that had signed them was revoked. ${ASK_AGAIN} They will have to approve it again.`,
   withdrawn_taken_back:
     "The user approved it and then took the approval back. Do not try it again; ask the user what they want instead.",
   client_declined:

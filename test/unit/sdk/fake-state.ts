@@ -23,7 +23,7 @@ export type FakeState = {
   signer: Signer;
   approvals: Map<string, FakeApproval>;
   bus: EventEmitter;
-  overrides: { claims?: Json; header?: Json; actionDigest?: string };
+  overrides: { claims?: Json; header?: Json; actionDigest?: string; effectiveRequirements?: Json };
 };
 
 /** State and receipt change together, as in one transaction (I8). */
@@ -53,7 +53,7 @@ export function mint(state: FakeState, body: Json): Answer {
       salt: approval.salt,
       url,
       matchCode: "47",
-      effectiveRequirements: {},
+      effectiveRequirements: state.overrides.effectiveRequirements ?? {},
       elicitation: { mode: "url", url, message: `CRM asks: ${approval.title} (code 47)` },
       record: "not.a.record",
     },

@@ -13,7 +13,7 @@ describe("what the agent is told", () => {
       caller: { iss: "i", sub: "s" },
       subject: { iss: "i", sub: "s" },
     } as const;
-    const reasons = ["client_declined", "aborted", "superseded", "match_failed", "frozen", "taken_back"];
+    const reasons = ["client_declined", "aborted", "superseded", "match_failed", "frozen", "key_revoked", "taken_back"];
     const endings = reasons.map((reason) => endingOfStatus({ ...base, status: "withdrawn" }, reason).ending);
     expect(endings).toEqual(reasons.map((reason) => `withdrawn_${reason}`));
     expect(endingOfStatus({ ...base, status: "withdrawn" }, "of_tomorrow").ending).toBe("withdrawn");
