@@ -41,6 +41,7 @@ export const problems = {
   idempotency_key_reused: { status: 422, title: "The idempotency key was used for another request" },
   too_many_pending: { status: 429, title: "Too many approvals are pending for this person" },
   mint_rate: { status: 429, title: "Too many approvals were asked of this person" },
+  throttled: { status: 429, title: "Too many wrong attempts; wait before the next" },
   too_many_waits: { status: 429, title: "Too many waits are parked" },
   internal: { status: 500, title: "Something failed on our side" },
   unavailable: { status: 503, title: "Not available right now" },

@@ -1,9 +1,9 @@
 import type { Secrets } from "../secrets/derive";
-import { isSameMac, mac } from "../secrets/mac";
+import { isMacOf, type MacParts, mac } from "../secrets/mac";
 
 /** A token for one form: bound to the session, to what the form is for, and to the thing it acts on. */
 export function csrfToken(secrets: Secrets, binding: CsrfBinding): string {
-  return mac(secrets.csrf, ["csrf", binding.sid, binding.purpose, binding.target]).toString("base64url");
+  return mac(secrets.csrf, partsOf(binding)).toString("base64url");
 }
 
 /** `target` is an approval's id, or names what a form of the account and admin pages acts on, such as `passkey:ID`; empty where nothing in particular. */
@@ -14,5 +14,7 @@ export type CsrfBinding = {
 };
 
 export function isCsrfToken(secrets: Secrets, binding: CsrfBinding, token: string): boolean {
-  return isSameMac(Buffer.from(token, "base64url"), Buffer.from(csrfToken(secrets, binding), "base64url"));
+  return isMacOf(secrets, "csrf", partsOf(binding), Buffer.from(token, "base64url"));
 }
+
+const partsOf = ({ sid, purpose, target }: CsrfBinding): MacParts => ["csrf", sid, purpose, target];

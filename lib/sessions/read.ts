@@ -1,4 +1,5 @@
 import type { Service } from "../process";
+import { rolesOf } from "../users/roles";
 import { claimsFromCookie } from "./cookie";
 import { absoluteSeconds, idleSeconds, type PersonSession } from "./session";
 
@@ -15,7 +16,8 @@ export async function readSession(service: Service, headers: Headers): Promise<P
   if (row.last_seen_at.getTime() + idleSeconds * 1000 <= Date.now()) return undefined;
   if (row.last_seen_at.getTime() + seenEveryMs < Date.now())
     await service.prisma.session.updateMany({ where: { sid: claims.sid }, data: { lastSeenAt: new Date() } });
-  return { ...claims, account: row.email ?? row.contact ?? row.name, name: row.name, roles: row.roles };
+  const roles = rolesOf(service.secrets, { id: row.user_id, roles: row.roles, rolesMac: row.roles_mac });
+  return { ...claims, account: row.email ?? row.contact ?? row.name, name: row.name, roles };
 }
 
 type SessionRow = {
@@ -26,12 +28,13 @@ type SessionRow = {
   contact: string | null;
   name: string;
   roles: string[];
+  roles_mac: Uint8Array | null;
   disabled_at: Date | null;
 };
 
 // Before every page and every decision: one round trip.
 const readSql = `
-SELECT s."user_id", s."revoked_at", s."last_seen_at", u."email", u."contact", u."name", u."roles", u."disabled_at"
+SELECT s."user_id", s."revoked_at", s."last_seen_at", u."email", u."contact", u."name", u."roles", u."roles_mac", u."disabled_at"
 FROM "session" s JOIN "user" u ON u."id" = s."user_id" WHERE s."sid" = $1`;
 
 /** Coarse, so that reading a page writes at most once in this time. */

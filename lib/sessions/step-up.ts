@@ -1,39 +1,40 @@
-import { appendAudit } from "../audit/append";
 import type { Service } from "../process";
 import { authenticate } from "../users/authenticate";
+import { replaceSession } from "./replace";
 import type { PersonSession, SessionClaims } from "./session";
-import { startSession } from "./start";
+
+/** Whether the person of a session proves anew who they are with the password of a local account; others do so at their provider. */
+export function isLocal(
+  service: Pick<Service, "issuer">,
+  session: Pick<SessionClaims, "iss" | "sub" | "userId">,
+): boolean {
+  return session.iss === service.issuer && session.sub === session.userId;
+}
 
 /**
- * Proves anew that the person of this session is there, by the password of the same account: another account cannot be switched
- * to. A new session takes the old one's place, so that a cookie stolen before is worth nothing after. Undefined: wrong password.
+ * Proves anew that the person of this session is there, by the password of the same account: another account cannot be switched to. A new
+ * session takes the old one's place. `stepUpFor` is an approval's id or `stepUpForAccount`. Undefined: wrong password, no local account, or
+ * the session ended meanwhile. Errors: `throttled` with `retryAfterSeconds`, `unavailable`.
  */
 export async function stepUp(
   service: Service,
   session: PersonSession,
   password: string,
-  approvalId: string,
+  stepUpFor: string,
   from: { userAgent?: string | undefined; address?: string | undefined } = {},
 ): Promise<SessionClaims | undefined> {
-  const user = await authenticate(service, session.account, password);
-  if (user?.id !== session.userId || session.iss !== service.issuer || session.sub !== session.userId) return undefined;
-  const fresh = await startSession(service, {
-    userId: session.userId,
-    iss: session.iss,
-    sub: session.sub,
+  if (!isLocal(service, session)) return undefined;
+  // By its id: what the page calls the account may be the address of another one.
+  const account = await service.prisma.user.findUnique({ where: { id: session.userId }, select: { email: true } });
+  const attempt = { session: session.sid, address: from.address };
+  const user = await authenticate(service, account?.email ?? "", password, attempt);
+  if (user?.id !== session.userId) return undefined;
+  return replaceSession(service, session, {
+    authTime: Math.floor(Date.now() / 1000),
     amr: ["pwd"],
+    stepUpFor,
     ...from,
   });
-  await service.prisma.session.updateMany({
-    where: { sid: session.sid, revokedAt: null },
-    data: { revokedAt: new Date() },
-  });
-  await appendAudit(service.prisma, {
-    type: "person.stepped_up",
-    approvalId,
-    actor: { kind: "person", iss: session.iss, sub: session.sub, userId: session.userId },
-  });
-  return { ...fresh, startedAt: session.startedAt, stepUpFor: approvalId };
 }
 
 /**

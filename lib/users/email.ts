@@ -14,5 +14,10 @@ export function normalEmail(text: string): string {
     throw new Problem("invalid_request", {
       errors: [{ pointer: "/email", message: "must be an e-mail address in ASCII" }],
     });
-  return email.data.toLowerCase();
+  return handleOf(email.data);
+}
+
+/** What is looked up and counted for an address as somebody typed it: without space around, in lower case. Any text has one. */
+export function handleOf(typed: string): string {
+  return typed.trim().toLowerCase();
 }

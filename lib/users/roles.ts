@@ -15,14 +15,23 @@ export async function writeRoles(
   userId: string,
   given: Role[],
 ): Promise<void> {
-  const rolesMac = new Uint8Array(mac(secrets.row, partsOf(userId, given)));
+  const rolesMac = macOfRoles(secrets, userId, given);
   await db.user.update({ where: { id: userId }, data: { roles: given, rolesMac } });
 }
 
 /** The roles of a user's row that count: those that `writeRoles` gave to this very user; none where anything else stands there. */
-export function rolesOf(secrets: Secrets, row: { id: string; roles: string[]; rolesMac: Uint8Array | null }): Role[] {
-  const isAuthentic = row.rolesMac !== null && isMacOf(secrets, "row", partsOf(row.id, row.roles), row.rolesMac);
-  return isAuthentic ? roles.filter((role) => row.roles.includes(role)) : [];
+export function rolesOf(secrets: Secrets, row: RolesRow): Role[] {
+  return isAuthenticRoles(secrets, row) ? roles.filter((role) => row.roles.includes(role)) : [];
+}
+
+type RolesRow = { id: string; roles: string[]; rolesMac: Uint8Array | null };
+
+export function isAuthenticRoles(secrets: Secrets, { id, roles: given, rolesMac }: RolesRow): boolean {
+  return rolesMac !== null && isMacOf(secrets, "row", partsOf(id, given), rolesMac);
+}
+
+export function macOfRoles(secrets: Secrets, userId: string, given: string[]): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(mac(secrets.row, partsOf(userId, given)));
 }
 
 const partsOf = (userId: string, given: string[]): MacParts => ["roles", userId, ...given];

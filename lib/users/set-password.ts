@@ -7,18 +7,19 @@ import { endAllSessions } from "../sessions/end-all";
 import { findUser } from "./find";
 
 /**
- * Replaces a user's password and ends all their sessions: whoever held the old one is out. Errors: `not_found`, `invalid_request` for
- * a password out of bounds, `unavailable` when too many hashes wait.
+ * Replaces the password of a local account and ends all its sessions: whoever held the old one is out. `user` is an address or `usr_…`.
+ * Errors: `not_found`, `invalid_request` for a password out of bounds or somebody who signs in at a provider, `unavailable` when too many
+ * hashes wait.
  */
 export async function setPassword(
   service: Service,
-  change: { email: string; password: string },
+  change: { user: string; password: string },
   actor: AuditActor,
 ): Promise<{ userId: string; endedSessions: number }> {
-  const { id } = await findUser(service.prisma, change.email);
+  const { id, email } = await findUser(service.prisma, change.user);
+  if (email === null) throw refusal("/user", "signs in at a provider and has no password here");
   const passwordHash = await hashPassword(change.password).catch((error: Error) => {
-    if (!(error instanceof RangeError)) throw error;
-    throw new Problem("invalid_request", { errors: [{ pointer: "/password", message: error.message }] });
+    throw error instanceof RangeError ? refusal("/password", error.message) : error;
   });
   const endedSessions = await service.prisma.$transaction(async (tx) => {
     await tx.user.update({ where: { id }, data: { passwordHash } });
@@ -28,3 +29,6 @@ export async function setPassword(
   });
   return { userId: id, endedSessions };
 }
+
+const refusal = (pointer: string, message: string) =>
+  new Problem("invalid_request", { errors: [{ pointer, message }] });
