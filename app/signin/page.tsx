@@ -1,57 +1,99 @@
 import { getTranslations } from "next-intl/server";
 import { getService } from "@/lib/process";
-import { samePath } from "@/lib/requests/same-path";
+import { ownPath } from "@/lib/requests/own-path";
+import { signInErrorOf } from "@/lib/requests/sign-in-page";
 import { goTo } from "../go-to";
 import { readNextAuthToken } from "../next-auth-token";
 import { PageFrame } from "../page-frame";
 import { pageTitle } from "../page-title";
+import { ProviderForm } from "../provider-form";
+import { PasskeySignIn } from "./passkey-sign-in";
 
-type Search = { searchParams: Promise<{ callbackUrl?: string | string[]; error?: string | string[] }> };
+type Query = Record<"callbackUrl" | "error" | "seconds" | "token", string | string[] | undefined>;
+type Search = { searchParams: Promise<Query> };
 
 export const generateMetadata = () => pageTitle("signin");
 
-/** Local accounts. A plain form: it works without JavaScript, and password managers know it. */
+/** All ways to sign in: a local account, a passkey, the configured providers. Plain forms: they work without JavaScript. */
 export default async function SignIn({ searchParams }: Search) {
-  const { callbackUrl, error } = await searchParams;
+  const { callbackUrl, error, seconds, token } = await searchParams;
   const t = await getTranslations("signin");
-  const to = pathOf(typeof callbackUrl === "string" ? callbackUrl : undefined);
+  const to = ownPath(getService().config.url, callbackUrl);
   const csrfToken = await readNextAuthToken();
-  // next-auth sets its token on its own route only, and leads back here.
-  if (!csrfToken) goTo(`/api/auth/signin?callbackUrl=${encodeURIComponent(to)}`);
+  // next-auth sets its token on its own route only, and leads back here: once, for a browser without cookies would go round for ever.
+  if (!csrfToken && token === undefined) goTo(tokenPath(to, error, seconds));
   return (
     <PageFrame path={`/signin?callbackUrl=${encodeURIComponent(to)}`}>
       <div className="mx-auto mt-6 max-w-md">
         <h1 className="text-2xl font-bold">{t("title")}</h1>
         <p className="text-muted mt-1">{to.startsWith("/a/") ? t("forApproval") : t("forInbox")}</p>
-        {error ? (
+        {typeof error === "string" || !csrfToken ? (
           <p className="notice mt-4" role="alert">
-            {error === "CredentialsSignin" ? t("wrong") : t("failed")}
+            {csrfToken ? t(`errors.${signInErrorOf(String(error))}`, { seconds: secondsOf(seconds) }) : t("cookies")}
           </p>
         ) : null}
-        <form className="card mt-5" method="post" action="/api/auth/callback/credentials">
-          <div className="space-y-4 p-5">
-            <input type="hidden" name="csrfToken" value={csrfToken} />
-            <input type="hidden" name="callbackUrl" value={to} />
-            <label className="block">
-              <span className="label">{t("email")}</span>
-              <input className="input mt-1" type="email" name="email" autoComplete="username" required />
-            </label>
-            <label className="block">
-              <span className="label">{t("password")}</span>
-              <input className="input mt-1" type="password" name="password" autoComplete="current-password" required />
-            </label>
-            <button className="button button-accent w-full" type="submit">
-              {t("submit")}
-            </button>
-          </div>
-        </form>
+        {csrfToken ? <Ways csrfToken={csrfToken} to={to} /> : null}
       </div>
     </PageFrame>
   );
 }
 
-/** next-auth hands the place to go on to as a whole URL; ours are paths. */
-function pathOf(callbackUrl: string | undefined): string {
-  const { url } = getService().config;
-  return samePath(callbackUrl?.startsWith(`${url}/`) ? callbackUrl.slice(url.length) : callbackUrl);
+async function Ways({ csrfToken, to }: { csrfToken: string; to: string }) {
+  const t = await getTranslations("signin");
+  const { oidcProviders } = getService().config;
+  return (
+    <>
+      {oidcProviders.length > 0 ? (
+        <div className="mt-5 space-y-3">
+          {oidcProviders.map((provider) => (
+            <ProviderForm
+              key={provider.id}
+              provider={provider}
+              csrfToken={csrfToken}
+              fields={{ callbackUrl: to }}
+              label={t("with", { label: provider.label })}
+            />
+          ))}
+        </div>
+      ) : null}
+      <PasswordForm csrfToken={csrfToken} to={to} />
+      <div className="mt-5">
+        <PasskeySignIn csrfToken={csrfToken} callbackUrl={to} />
+      </div>
+    </>
+  );
 }
+
+async function PasswordForm({ csrfToken, to }: { csrfToken: string; to: string }) {
+  const t = await getTranslations("signin");
+  return (
+    <form className="card mt-5" method="post" action="/api/auth/callback/credentials">
+      <div className="space-y-4 p-5">
+        <input type="hidden" name="csrfToken" value={csrfToken} />
+        <input type="hidden" name="callbackUrl" value={to} />
+        <label className="block">
+          <span className="label">{t("email")}</span>
+          <input className="input mt-1" type="email" name="email" autoComplete="username" required />
+        </label>
+        <label className="block">
+          <span className="label">{t("password")}</span>
+          <input className="input mt-1" type="password" name="password" autoComplete="current-password" required />
+        </label>
+        <button className="button button-accent w-full" type="submit">
+          {t("submit")}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** Through next-auth's route, and back to this very page. */
+function tokenPath(to: string, error: string | string[] | undefined, seconds: string | string[] | undefined): string {
+  const back = new URLSearchParams({ callbackUrl: to, token: "set" });
+  if (typeof error === "string") back.set("error", error);
+  if (typeof seconds === "string") back.set("seconds", seconds);
+  return `/api/auth/csrf?callbackUrl=${encodeURIComponent(`/signin?${back}`)}`;
+}
+
+const secondsOf = (text: string | string[] | undefined) =>
+  typeof text === "string" && /^\d{1,6}$/.test(text) ? Math.max(1, Number(text)) : 1;

@@ -6,7 +6,7 @@ export const challengeSeconds = 120;
 
 export type ChallengePurpose = "register" | "decide" | "sign_in";
 
-/** What a challenge is for. A `sign_in` with a `sid` is a step-up of that session, for the approval named, if any. */
+/** What a challenge is for: a `sign_in` with a `sid` is a step-up of that session. */
 export type ChallengeBinding = {
   purpose: ChallengePurpose;
   sid?: string;
@@ -45,7 +45,8 @@ export async function issueChallenge(
 
 /**
  * Takes a challenge away, whatever comes of its answer, and returns it where it was issued for exactly this purpose, session and
- * approval and has not expired by the database's clock; else undefined. Of two takers one gets it.
+ * approval and has not expired by the database's clock; else undefined. Of two takers one gets it. The row is not authenticated: the
+ * caller computes the challenge anew from what it returns (I17).
  */
 export async function takeChallenge(
   pool: Pick<pg.Pool, "query">,
@@ -53,8 +54,9 @@ export async function takeChallenge(
 ): Promise<TakenChallenge | undefined> {
   const { rows } = await pool.query<ChallengeRow>(
     `DELETE FROM "passkey_challenge" WHERE "challenge" = $1
-     RETURNING "purpose", "sid", "approval_id", "nonce", "issued_at", "expires_at" > clock_timestamp() AS "is_live"`,
-    [of.challenge],
+     RETURNING "purpose", "sid", "approval_id", "nonce", "issued_at",
+       least("expires_at", "issued_at" + make_interval(secs => $2)) > clock_timestamp() AS "is_live"`,
+    [of.challenge, challengeSeconds],
   );
   const row = rows[0];
   if (!row?.is_live || row.purpose !== of.purpose) return undefined;

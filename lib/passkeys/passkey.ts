@@ -31,16 +31,26 @@ type Authenticated = Pick<
 >;
 
 /** The passkeys of this identity, oldest first. Rows that were not written with the secret do not count (I17). */
-export async function readPasskeys(
+export function readPasskeys(db: Pick<Database, "passkey">, secrets: Secrets, of: PasskeyOwner): Promise<Passkey[]> {
+  const { userId, iss, sub } = of;
+  return find(db, secrets, { userId, iss, sub });
+}
+
+/** As `readPasskeys`, of all identities of a user. */
+export function readPasskeysOfUser(
   db: Pick<Database, "passkey">,
   secrets: Secrets,
-  of: PasskeyOwner,
+  userId: string,
 ): Promise<Passkey[]> {
-  const { userId, iss, sub } = of;
-  const rows = await db.passkey.findMany({
-    where: { userId, iss, sub },
-    orderBy: [{ createdAt: "asc" }, { credentialId: "asc" }],
-  });
+  return find(db, secrets, { userId });
+}
+
+async function find(
+  db: Pick<Database, "passkey">,
+  secrets: Secrets,
+  where: { userId: string; iss?: string; sub?: string },
+): Promise<Passkey[]> {
+  const rows = await db.passkey.findMany({ where, orderBy: [{ createdAt: "asc" }, { credentialId: "asc" }] });
   return rows.filter((row) => isAuthenticPasskey(secrets, row)).map(fromRow);
 }
 

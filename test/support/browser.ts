@@ -28,7 +28,7 @@ export async function openPhone(
 export async function signInOnPage(page: Page, email: string, typed: string = password): Promise<void> {
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password").fill(typed);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
 /** What axe-core finds serious or critical on the page as it is. */

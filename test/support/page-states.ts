@@ -3,6 +3,7 @@ import { reportOutcome } from "@/lib/approvals/report-outcome";
 import type { Service } from "@/lib/process";
 import { flashCookie } from "@/lib/requests/flash";
 import { addPerson, addTestClient, mintApproval, mintBody, type Person, signIn, type TestClient } from "./actors";
+import { seedAdminPages } from "./admin-page-states";
 import { expireIn } from "./deadline";
 import { decideAs } from "./deciding";
 
@@ -99,6 +100,7 @@ export async function seedPages(service: Service): Promise<PageState[]> {
     { name: "signout", path: "/signout", cookies: mine },
     { name: "audit", path: "/audit", cookies: [asCookie(audits.cookie)] },
     { name: "audit-detail", path: `/audit/${ended[2]?.id}`, cookies: [asCookie(audits.cookie)] },
+    ...(await seedAdminPages(service)),
   ];
 }
 

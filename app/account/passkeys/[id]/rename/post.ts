@@ -1,0 +1,14 @@
+import { renamePasskey } from "@/lib/passkeys/rename";
+import { receiveForm, requireCsrf, seeOther } from "../../../../posted-form";
+import { passkeysPlace, passkeyTarget } from "../../target";
+
+/** Gives one of the person's own passkeys another name; the page shows what it is called afterwards. */
+export function post(request: Request, params: Record<string, string>): Promise<Response> {
+  return receiveForm(request, "/account", async (posted) => {
+    const credentialId = params["id"] ?? "";
+    requireCsrf(posted, "account", passkeyTarget(credentialId));
+    const { service, session, form } = posted;
+    await renamePasskey(service, session, { credentialId, name: form.get("name") ?? "" });
+    return seeOther(passkeysPlace);
+  });
+}
