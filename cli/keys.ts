@@ -3,9 +3,9 @@ import { type Scope, scopes } from "@/lib/api-keys/authenticate";
 import { createKey } from "@/lib/api-keys/create";
 import { type ListedKey, listKeys } from "@/lib/api-keys/list";
 import { revokeKey } from "@/lib/api-keys/revoke";
-import { rotateSigningKey } from "@/lib/keys/rotate";
 import type { Run } from "./run";
 import { actor, withService } from "./service";
+import { addSigningKeyCommands } from "./signing-keys";
 
 /** `countersign keys …`: the API keys of MCP servers, and the keys that this service signs with. */
 export function addKeyCommands(program: Command, run: Run): void {
@@ -50,27 +50,7 @@ export function addKeyCommands(program: Command, run: Run): void {
       }),
     );
 
-  addRotateCommand(keys, run);
-}
-
-function addRotateCommand(keys: Command, run: Run): void {
-  keys
-    .command("rotate-signing")
-    .description("publish a new signing key, which signs from ten minutes on, and retire those it has replaced before")
-    .action(() =>
-      run(async () => {
-        const { kid, activeFrom, retired } = await withService((service) => rotateSigningKey(service, actor));
-        return {
-          json: { kid, activeFrom, retired },
-          lines: [
-            `${kid} is published and signs from ${activeFrom.toISOString()} on.`,
-            ...retired.map(
-              (old) => `${old} is retired: its private part is destroyed, what it signed stays verifiable.`,
-            ),
-          ],
-        };
-      }),
-    );
+  addSigningKeyCommands(keys, run);
 }
 
 function keyLine(key: ListedKey): string {

@@ -1,11 +1,13 @@
 import path from "node:path";
 import { Command } from "commander";
 import { addClientCommands } from "./clients";
+import { addDoctorCommand } from "./doctor";
 import { addKeyCommands } from "./keys";
 import { addMigrateCommand } from "./migrate";
 import { printFailure } from "./output";
 import { addReceiptCommand } from "./receipts";
 import { createRun } from "./run";
+import { addSecretCommands } from "./secret";
 import { addUserCommands } from "./users";
 
 /** The `countersign` command: what an admin does at the machine of a deployment. Sets the exit code: 1 failed, 2 called wrongly. */
@@ -34,6 +36,8 @@ function createProgram(asJson: boolean): Command {
   addKeyCommands(program, run);
   addMigrateCommand(program, run);
   addReceiptCommand(program, run);
+  addDoctorCommand(program, run);
+  addSecretCommands(program, run);
   return program;
 }
 

@@ -1,6 +1,8 @@
 import { BlockList, isIP } from "node:net";
 import path from "node:path";
 import { z } from "zod";
+import { type ConfiguredProvider, parseProviders } from "./oidc/parse-providers";
+import { isLoopbackHost } from "./requests/loopback";
 
 /**
  * Everything an operator can set, parsed once at start. Throws `ConfigError` with all faults together.
@@ -11,9 +13,12 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ""),
   );
   const parsed = variables.safeParse(given);
-  const faults = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  const database = databaseFaults(given);
-  if (!parsed.success || database.length > 0) throw new ConfigError([...faults, ...database]);
+  const faults = parsed.success
+    ? previousFaults(parsed.data)
+    : parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  const oidc = parseProviders(given);
+  const all = [...faults, ...databaseFaults(given), ...oidc.faults];
+  if (!parsed.success || all.length > 0) throw new ConfigError(all);
   const v = parsed.data;
   return {
     host: v.HOST,
@@ -23,9 +28,11 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     databaseUrl: v.DATABASE_URL,
     databasePoolMax: v.DATABASE_POOL_MAX,
     secret: v.COUNTERSIGN_SECRET,
+    previousSecret: v.COUNTERSIGN_SECRET_PREVIOUS,
     dataDir: path.resolve(v.COUNTERSIGN_DATA_DIR),
     retainArgumentsSeconds: v.RETAIN_ARGUMENTS_SECONDS,
     trustedProxies: v.TRUSTED_PROXIES,
+    oidcProviders: oidc.providers,
     logLevel: v.LOG_LEVEL,
   };
 }
@@ -43,10 +50,14 @@ export type Config = {
   databasePoolMax: number;
   /** 32 bytes or more. Absent: generated in `dataDir` at first start. */
   secret: Uint8Array | undefined;
+  /** During a rotation: the secret before it, or the one to come. Accepted beside `secret`; nothing is written with it. */
+  previousSecret: Uint8Array | undefined;
   dataDir: string;
   retainArgumentsSeconds: number;
   /** Sockets from these addresses may set `X-Forwarded-*`; from all others those headers are dropped. */
   trustedProxies: BlockList;
+  /** Sign-in services beside local accounts, in the order of their buttons. */
+  oidcProviders: ConfiguredProvider[];
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
 };
 
@@ -62,8 +73,6 @@ export class ConfigError extends Error {
   }
 }
 
-const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
-
 const publicUrl = z.string().transform((text, context) => {
   const refuse = (message: string) => {
     context.addIssue({ code: "custom", message });
@@ -71,7 +80,7 @@ const publicUrl = z.string().transform((text, context) => {
   };
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url) return refuse("must be a URL such as https://approve.example.com");
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && loopbackHosts.has(url.hostname)))
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopbackHost(url.hostname)))
     return refuse("must be https (http is for loopback only)");
   if (url.username || url.password) return refuse("must hold no user name or password");
   if (url.pathname !== "/" || url.search || url.hash)
@@ -127,6 +136,7 @@ const variables = z.object({
   COUNTERSIGN_URL: publicUrl.optional(),
   COUNTERSIGN_NAME: z.string().max(80, "must be 80 characters or less").default("Countersign"),
   COUNTERSIGN_SECRET: secretBytes.optional(),
+  COUNTERSIGN_SECRET_PREVIOUS: secretBytes.optional(),
   COUNTERSIGN_DATA_DIR: z.string().default(".countersign"),
   DATABASE_URL: z
     .string()
@@ -137,6 +147,15 @@ const variables = z.object({
   TRUSTED_PROXIES: proxies,
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
 });
+
+function previousFaults(v: z.infer<typeof variables>): string[] {
+  const { COUNTERSIGN_SECRET: secret, COUNTERSIGN_SECRET_PREVIOUS: previous } = v;
+  if (!previous) return [];
+  if (!secret) return ["COUNTERSIGN_SECRET_PREVIOUS: needs COUNTERSIGN_SECRET beside it"];
+  return Buffer.from(previous).equals(secret)
+    ? ["COUNTERSIGN_SECRET_PREVIOUS: must differ from COUNTERSIGN_SECRET"]
+    : [];
+}
 
 function databaseFaults(given: Record<string, string | undefined>): string[] {
   if (given["DATABASE_URL"] === undefined) return [];

@@ -27,7 +27,7 @@ export default async function AuditPage({ searchParams }: { searchParams: Promis
   );
   if (page.nextCursor) older.set("cursor", page.nextCursor);
   return (
-    <PageFrame path="/audit" account={session.account} wide nav={{ isAuditor: true }}>
+    <PageFrame path="/audit" account={session.account} wide nav={session}>
       <h1 className="text-2xl font-bold">{t("title")}</h1>
       <Filters types={page.types} search={search} />
       {page.events.length === 0 ? <p className="card row text-muted mt-4">{t("none")}</p> : null}

@@ -29,12 +29,15 @@ export type ApprovalBase = {
   record: string | null;
   actionTag: Uint8Array | null;
   reuseTag: Uint8Array | null;
+  matchTag: Uint8Array | null;
   matchTries: number;
   createdAt: Date;
   expiresAt: Date;
   actBySeconds: number;
   note: string | null;
   erasedAt: Date | null;
+  /** Signing keys that were revoked when the row was read: what they signed proves nothing. */
+  revokedKids: readonly string[];
   seq: number;
   version: number;
 };

@@ -146,7 +146,7 @@ function whyNotAccepted(
   if (now.getTime() - form.renderedAt < readingTimeMs) return "too_fast";
   const { matchCode, passkey } = record.requirements;
   if (matchCode && form.code === "") return "code_missing";
-  if (matchCode && !isMatchCode(service.secrets.tag, approval.id, form.code)) return "code_wrong";
+  if (matchCode && !isMatchCode(service.secrets, approval, form.code)) return "code_wrong";
   if (passkey === "required") return form.passkeyAnswer === "" ? "passkey_missing" : undefined;
   return matchCode || form.hasRead ? undefined : "read_missing";
 }

@@ -19,6 +19,7 @@ export type ApprovalRow = {
   record: string | null;
   action_tag: Buffer | null;
   reuse_tag: Buffer | null;
+  match_tag: Buffer | null;
   match_tries: number;
   created_at: Date;
   expires_at: Date;
@@ -38,6 +39,8 @@ export type ApprovalRow = {
   seq: number;
   version: number;
   erased_at: Date | null;
+  /** Read beside the row, where something is decided or granted from it. */
+  revoked_kids?: string[];
 };
 
 /** The single parser of approval rows. Throws where a row is none of the states, which the database refuses to hold. */
@@ -92,12 +95,14 @@ function baseFromRow(row: ApprovalRow): ApprovalBase {
     record: row.record,
     actionTag: row.action_tag,
     reuseTag: row.reuse_tag,
+    matchTag: row.match_tag,
     matchTries: row.match_tries,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     actBySeconds: row.act_by_seconds,
     note: row.note,
     erasedAt: row.erased_at,
+    revokedKids: row.revoked_kids ?? [],
     seq: row.seq,
     version: row.version,
   };

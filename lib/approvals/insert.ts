@@ -1,5 +1,7 @@
 import type pg from "pg";
+import { kidOf } from "../keys/kid-of";
 import { isSubjectKnownSql } from "../users/known-subject";
+import type { Idempotency } from "./idempotency";
 
 export type NewApproval = {
   id: string;
@@ -18,6 +20,8 @@ export type NewApproval = {
   actionTags: Buffer[];
   reuseTag: Buffer | null;
   matchTag: Buffer | null;
+  /** The tags of the same code under the other secrets in use. */
+  otherMatchTags: Buffer[];
   createdAt: Date;
   expiresAt: Date;
   actBySeconds: number;
@@ -25,13 +29,15 @@ export type NewApproval = {
 };
 
 export type MintLimits = { maxPending: number; maxPerHour: number; findLive: boolean };
-export type MintIdempotency = { key: string; bodyTag: Buffer } | undefined;
+export type MintIdempotency = Idempotency | undefined;
 
 export type MintVerdict =
   /** `isSubjectKnown`: the person, as this subject or as one that an admin has linked, has signed in here before. */
   | { verdict: "minted"; isSubjectKnown: boolean }
   /** Another pending approval of the person has the same confirmation code: mint under another id. */
   | { verdict: "code_taken" }
+  /** The key that signed the record was revoked meanwhile: sign with another one. */
+  | { verdict: "key_revoked" }
   | { verdict: "replay" }
   | { verdict: "live"; liveIds: string[] }
   | { verdict: "recently_declined"; until: Date; now: Date }
@@ -97,12 +103,15 @@ counted AS MATERIALIZED (SELECT w.*, clock_timestamp() AS "at" FROM mint_window(
 judged AS MATERIALIZED (
   SELECT w.*, CASE
     WHEN NOT coalesce((SELECT "holds" FROM credential), false) THEN 'credential_changed'
+    WHEN EXISTS (SELECT 1 FROM "signing_key" s WHERE s."kid" = $30 AND s."status" = 'revoked') THEN 'key_revoked'
     WHEN w."frozen" THEN 'frozen'
     WHEN abs(extract(epoch FROM w."at" - $8::timestamptz)) > ${clockToleranceSeconds} THEN 'clock_skew'
     WHEN cardinality(w."live_ids") > 0 THEN 'live'
     WHEN w."declined_until" IS NOT NULL THEN 'recently_declined'
     WHEN w."pending" >= $9 THEN 'too_many_pending'
     WHEN w."recent" >= $10 THEN 'mint_rate'
+    -- Under the current secret the index keeps codes apart; under another one this does.
+    WHEN cardinality($29::bytea[]) > 0 AND EXISTS (SELECT 1 FROM "approval" p WHERE p."status" = 'pending' AND p."match_tag" = ANY($29)) THEN 'code_taken'
     ELSE 'minted' END AS "verdict"
   FROM counted w),
 remembered AS (
@@ -135,7 +144,7 @@ function valuesOf(a: NewApproval, limits: MintLimits, idempotency: MintIdempoten
     limits.maxPending,
     limits.maxPerHour,
     idempotency?.key ?? null,
-    idempotency?.bodyTag ?? null,
+    idempotency?.bodyTags[0] ?? null,
     a.id,
     a.tool,
     a.argumentNames,
@@ -152,5 +161,7 @@ function valuesOf(a: NewApproval, limits: MintLimits, idempotency: MintIdempoten
     JSON.stringify({ argumentNames: a.argumentNames }),
     a.matchTag,
     a.actionTags,
+    a.otherMatchTags,
+    kidOf(a.record) ?? "",
   ];
 }

@@ -28,8 +28,7 @@ export type ApprovalList = { approvals: ListedApproval[]; nextCursor?: string };
  * Errors: `invalid_request` for a cursor that is not ours.
  */
 export async function listForClient(service: Service, key: RegisteredKey, query: ListQuery): Promise<ApprovalList> {
-  const after =
-    query.cursor === undefined ? undefined : openCursor(service.secrets, key.client.id, query.cursor);
+  const after = query.cursor === undefined ? undefined : openCursor(service.secrets, key.client.id, query.cursor);
   if (query.cursor !== undefined && after?.length !== 2)
     throw new Problem("invalid_request", { errors: [{ pointer: "/cursor", message: "is not a cursor of this list" }] });
   const { rows } = await service.pool.query<ApprovalRow & { now: Date; cursor_at: string }>(listSql, [

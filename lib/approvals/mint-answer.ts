@@ -1,17 +1,18 @@
 import type { RegisteredClient } from "../clients/cache";
 import { Problem } from "../problem";
 import type { Service } from "../process";
+import { checkStoredReceipt } from "../receipts/check";
 import { rfc3339 } from "../receipts/sign";
 import type { Localised, RecordClaims } from "../records/claims";
-import { verifyRecord } from "../records/verify";
+import { isRecordOfRevokedKey, verifyRecord } from "../records/verify";
 import { isSubjectKnown } from "../users/known-subject";
-import { type Next, nextFor, type Status, statusAt } from "./approval";
+import { type Approval, type Next, nextFor, type Status, statusAt } from "./approval";
 import { matchCodeOf } from "./match-code";
 import { elicitationMessage, inLocale } from "./message";
 import type { Locale } from "./mint-request";
 import { readApproval } from "./store";
 
-/** The answer of `POST /api/v1/approvals`. `salt`, `record` and the requirements are gone once the approval was erased (section 12). */
+/** The answer of `POST /api/v1/approvals`. `salt`, `record` and the requirements are gone once the approval was erased (section 12) or its signing key revoked. */
 export type MintAnswer = {
   id: string;
   status: Status;
@@ -40,7 +41,8 @@ type Parts = {
   actionDigest: string;
   tool: string;
   title: Localised;
-  signed?: { record: string; claims: Pick<RecordClaims, "salt" | "requirements"> };
+  matchTag: Uint8Array | null;
+  signed?: { record: string; claims: Pick<RecordClaims, "salt" | "requirements" | "sub_id"> };
   isSubjectKnown: boolean;
 };
 
@@ -53,7 +55,7 @@ export function buildMintAnswer(
 ): MintAnswer {
   const url = approvalUrl(service, parts.id);
   const matchCode = parts.signed?.claims.requirements.matchCode
-    ? matchCodeOf(service.secrets.tag, parts.id)
+    ? matchCodeOf(service.secrets, { ...parts, subject: subjectOf(parts.signed.claims) })
     : undefined;
   const message = elicitationMessage({
     clientName: client.name,
@@ -94,7 +96,7 @@ export async function readMintAnswer(
   if (read?.approval.clientId !== client.id) throw new Problem("not_found");
   const { approval, now } = read;
   const claims = approval.erasedAt ? undefined : await verifyRecord(service, approval);
-  if (!approval.erasedAt && !claims) throw new Problem("integrity_failed");
+  if (!claims && !(await isOver(service, approval))) throw new Problem("integrity_failed");
   return buildMintAnswer(
     service,
     client,
@@ -108,6 +110,15 @@ export async function readMintAnswer(
     },
     locale,
   );
+}
+
+const subjectOf = ({ sub_id: { iss, sub } }: Pick<RecordClaims, "sub_id">) => ({ iss, sub });
+
+/** Whether it ended and its record can say nothing any more: it was erased, or the key that signed it was revoked. */
+async function isOver(service: Service, approval: Approval): Promise<boolean> {
+  if (approval.erasedAt) return true;
+  const receipt = approval.status === "pending" ? undefined : await checkStoredReceipt(service, approval);
+  return receipt !== undefined && (await isRecordOfRevokedKey(service, approval));
 }
 
 /** The link for the person: the opaque id and nothing else (I10). */

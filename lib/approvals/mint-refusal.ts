@@ -1,7 +1,7 @@
 import { Problem } from "../problem";
 import type { MintVerdict } from "./insert";
 
-type Refused = Exclude<MintVerdict, { verdict: "minted" | "code_taken" | "replay" | "live" }>;
+type Refused = Exclude<MintVerdict, { verdict: "minted" | "code_taken" | "key_revoked" | "replay" | "live" }>;
 
 /** The refusal that a verdict of the mint statement means to the caller, with the time to wait where there is one. */
 export function mintRefusal(verdict: Refused): Problem {

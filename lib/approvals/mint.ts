@@ -11,7 +11,7 @@ import { mintRefusal } from "./mint-refusal";
 import type { MintRequest } from "./mint-request";
 import { prepare } from "./prepare";
 import { clearWay, isReusable } from "./reuse";
-import { bodyTagOf } from "./tags";
+import { bodyTagsOf } from "./tags";
 
 export type MintResult = { answer: MintAnswer; how: "minted" | "reused" | "replayed" };
 
@@ -28,9 +28,7 @@ export async function mint(
   idempotencyKey?: string,
 ): Promise<MintResult> {
   const idempotency =
-    idempotencyKey === undefined
-      ? undefined
-      : { key: idempotencyKey, bodyTag: bodyTagOf(service.secrets.tag, request) };
+    idempotencyKey === undefined ? undefined : { key: idempotencyKey, bodyTags: bodyTagsOf(service.secrets, request) };
   requireTool(key, request.action.tool);
   let current = key;
   let codesTried = 0;
@@ -78,6 +76,7 @@ async function tryMint(
   const verdict = await insertApproval(service.pool, approval, limits, idempotency);
   if (verdict.verdict === "minted") return minted(verdict.isSubjectKnown);
   if (verdict.verdict === "replay") return "again";
+  if (verdict.verdict === "key_revoked") return signAnew(service);
   if (verdict.verdict === "code_taken" || verdict.verdict === "credential_changed") return verdict.verdict;
   if (verdict.verdict !== "live") throw mintRefusal(verdict);
   for (const liveId of verdict.liveIds) {
@@ -87,7 +86,14 @@ async function tryMint(
   }
   // A pending one comes first; an accepted one stays beside the new one.
   const superseded = await supersede(service, approval, limits, idempotency, verdict.liveIds[0] ?? "");
+  if (superseded === "key_revoked") return signAnew(service);
   return typeof superseded === "string" ? superseded : minted(superseded.isSubjectKnown);
+}
+
+/** Another process has revoked the key that we signed with: learn of it, and of the key in its place. */
+async function signAnew(service: Service): Promise<"again"> {
+  await service.keys.refresh();
+  return "again";
 }
 
 /** Withdraws the live approval and mints the other one in its place, both or neither. `again`: somebody changed the live one first. */
@@ -97,13 +103,13 @@ async function supersede(
   limits: MintLimits,
   idempotency: MintIdempotency,
   liveId: string,
-): Promise<"again" | "code_taken" | { isSubjectKnown: boolean }> {
+): Promise<"again" | "code_taken" | "key_revoked" | { isSubjectKnown: boolean }> {
   const result = await transact(service.pool, async (db) => {
     if (!(await clearWay(service, db, liveId))) return "again" as const;
     const judged = await insertApproval(db, approval, { ...limits, findLive: false }, idempotency);
     if (judged.verdict === "minted") return judged;
     // Thrown, so that the withdrawal is undone.
-    if (judged.verdict === "code_taken") throw new CodeTaken();
+    if (judged.verdict === "code_taken" || judged.verdict === "key_revoked") throw new Undone(judged.verdict);
     if (judged.verdict === "replay" || judged.verdict === "live")
       throw new Problem("unavailable", {
         detail: "The same request is under way; send it again.",
@@ -111,14 +117,20 @@ async function supersede(
       });
     throw mintRefusal(judged);
   }).catch((error: unknown) => {
-    if (error instanceof CodeTaken) return "code_taken" as const;
+    if (error instanceof Undone) return error.verdict;
     throw error;
   });
   if (typeof result !== "string") service.hub.announce(liveId);
   return result;
 }
 
-class CodeTaken extends Error {}
+class Undone extends Error {
+  readonly verdict: "code_taken" | "key_revoked";
+  constructor(verdict: Undone["verdict"]) {
+    super(verdict);
+    this.verdict = verdict;
+  }
+}
 
 async function replayed(
   service: Service,

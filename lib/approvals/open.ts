@@ -1,7 +1,7 @@
 import type { Service } from "../process";
 import { checkStoredReceipt } from "../receipts/check";
 import type { RecordClaims } from "../records/claims";
-import { verifyRecord } from "../records/verify";
+import { isRecordOfRevokedKey, verifyRecord } from "../records/verify";
 import type { PersonSession } from "../sessions/session";
 import type { Approval } from "./approval";
 import { isApprovalId } from "./id";
@@ -13,13 +13,13 @@ export type Opened = {
   now: Date;
   isFrozen: boolean;
   via: "self" | "admin_link";
-  /** Absent once the approval was erased (section 12): then only that and who is left. */
+  /** Absent once the approval was erased (section 12), or its signing key revoked: then only that and who is left. */
   record: RecordClaims | undefined;
 };
 
 /**
  * The approval for the person of this session, or undefined: unknown, malformed, somebody else's, or not verifiable, which are
- * indistinguishable (I2). Whose it is comes from the signed record, after erasure from the signed receipt; never from a column (I17).
+ * indistinguishable (I2). Whose it is comes from the signed record, where that is gone from the signed receipt; never from a column (I17).
  */
 export async function openForPerson(service: Service, session: PersonSession, id: string): Promise<Opened | undefined> {
   const read = isApprovalId(id) ? await readApproval(service.pool, id) : undefined;
@@ -27,9 +27,11 @@ export async function openForPerson(service: Service, session: PersonSession, id
   const { approval, now, isFrozen } = read;
   const record = await verifyRecord(service, approval);
   const receipt = approval.status === "pending" ? undefined : await checkStoredReceipt(service, approval);
-  const isVerified = approval.erasedAt
-    ? receipt !== undefined
-    : record !== undefined && (approval.status === "pending" || receipt !== undefined);
+  const isVerified =
+    approval.status === "pending"
+      ? record !== undefined
+      : receipt !== undefined &&
+        (record !== undefined || approval.erasedAt !== null || (await isRecordOfRevokedKey(service, approval)));
   if (!isVerified) {
     service.log.error({ approvalId: id }, "the stored approval cannot be verified; nothing of it is shown");
     return undefined;

@@ -62,8 +62,8 @@ async function prove(
   const { clientDataJSON, authenticatorData, signature, userHandle } = response.response;
   return {
     credential_id: passkey.credentialId,
-    public_key: jwk as PasskeyClaim["public_key"],
-    alg: alg as PasskeyClaim["alg"],
+    public_key: jwk,
+    alg,
     created_at: rfc3339(passkey.createdAt),
     rp_id: rpId,
     origin,

@@ -6,11 +6,11 @@ import { type Localised, type RecordClaims, viewVersion } from "../records/claim
 import { signRecord } from "../records/sign";
 import { newApprovalId } from "./id";
 import type { NewApproval } from "./insert";
-import { matchTagOf } from "./match-code";
+import { matchTagsOf } from "./match-code";
 import { type Effective, effectiveFor } from "./mint-policy";
 import type { MintRequest } from "./mint-request";
 import { preconditionsDigest } from "./preconditions";
-import { actionTagOf, reuseTagOf } from "./tags";
+import { actionTagsOf, reuseTagsOf } from "./tags";
 
 /** Judges a request by the policy and makes the approval with its signed record; nothing is stored. Errors: those of `effectiveFor`. */
 export async function prepare(
@@ -22,6 +22,10 @@ export async function prepare(
   const claims = claimsFor(service, key, request, effective);
   const record = await signRecord(service.keys, claims);
   const { action, caller, presentation } = request;
+  const [actionTag, ...otherActionTags] = actionTagsOf(service.secrets, key.client, request);
+  const [matchTag = null, ...otherMatchTags] = effective.matchCode
+    ? matchTagsOf(service.secrets, claims.jti, caller)
+    : [];
   const approval: NewApproval = {
     id: claims.jti,
     clientId: key.client.id,
@@ -34,11 +38,12 @@ export async function prepare(
     actionDigest: claims.action_digest,
     policyVersion: claims.policy_version,
     record,
-    actionTag: actionTagOf(service.secrets.tag, key.client, request),
-    actionTags: [actionTagOf(service.secrets.tag, key.client, request)],
-    matchTag: effective.matchCode ? matchTagOf(service.secrets.tag, claims.jti, caller) : null,
+    actionTag,
+    actionTags: [actionTag, ...otherActionTags],
+    matchTag,
+    otherMatchTags,
     reuseTag:
-      request.reuse === "live" ? reuseTagOf(service.secrets.tag, claims.jti, key.client, request, effective) : null,
+      request.reuse === "live" ? reuseTagsOf(service.secrets, claims.jti, key.client, request, effective)[0] : null,
     createdAt: new Date(claims.iat * 1000),
     expiresAt: new Date(claims.exp * 1000),
     actBySeconds: effective.actBySeconds,

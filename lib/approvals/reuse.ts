@@ -1,13 +1,13 @@
 import type pg from "pg";
 import type { RegisteredClient } from "../clients/cache";
 import type { Service } from "../process";
-import { isSameMac } from "../secrets/mac";
+import { isOneOf } from "../secrets/mac";
 import { isLapsed, statusAt } from "./approval";
 import { endBySystem } from "./end";
 import type { Effective } from "./mint-policy";
 import type { MintRequest } from "./mint-request";
 import { readApproval } from "./store";
-import { reuseTagOf } from "./tags";
+import { reuseTagsOf } from "./tags";
 
 /**
  * Whether a live approval may answer this request: it was minted for a request in which everything shown and binding is equal, and it is
@@ -23,8 +23,8 @@ export async function isReusable(
   const read = await readApproval(service.pool, approvalId);
   if (!read?.approval.reuseTag) return false;
   const { approval, now } = read;
-  const asked = reuseTagOf(service.secrets.tag, approvalId, client, request, effective);
-  if (!isSameMac(read.approval.reuseTag, asked)) return false;
+  const asked = reuseTagsOf(service.secrets, approvalId, client, request, effective);
+  if (!isOneOf(asked, read.approval.reuseTag)) return false;
   return (
     statusAt(approval, now) === "pending" ||
     (approval.status === "accepted" && approval.consumption.at === null && !isLapsed(approval, now))

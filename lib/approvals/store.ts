@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { AuditActor } from "../audit/event";
+import { kidOf } from "../keys/kid-of";
 import type { Approval } from "./approval";
 import { type ApprovalRow, approvalFromRow } from "./from-row";
 import type { ApprovalEvent } from "./transitions";
@@ -27,8 +28,11 @@ function isFrozenAt(instant: string): string {
     AND (f."subject_iss" IS NULL OR (f."subject_iss" = a."subject_iss" AND f."subject_sub" = a."subject_sub")))`;
 }
 
+/** SQL: the signing keys that are revoked now. A row says so before this process may have read the keys again. */
+export const revokedKidsSql = `ARRAY(SELECT "kid" FROM "signing_key" WHERE "status" = 'revoked')`;
+
 const readSql = `
-SELECT a.*, c."now", ${isFrozenAt('c."now"')} AS "is_frozen"
+SELECT a.*, c."now", ${isFrozenAt('c."now"')} AS "is_frozen", ${revokedKidsSql} AS "revoked_kids"
 FROM "approval" a, (SELECT clock_timestamp() AS "now") c WHERE a."id" = $1`;
 
 export type Change = {
@@ -47,7 +51,8 @@ export type Change = {
 /**
  * Writes a change with its audit event and its outbox row in one statement, so all or none (I8), if and only if the row is
  * still the version that the change was computed from and the clock, read after the row lock, is within the change's bounds
- * (I4, I5, I6, I12), and a client's key is not revoked. False: somebody else was first, it is too late, or the key is gone; read again.
+ * (I4, I5, I6, I12), a client's key is not revoked, and no signing key is that the change rests on. False: somebody else was first, it is
+ * too late, or a key is gone; read again.
  */
 export async function commitChange(db: Queryable, change: Change): Promise<boolean> {
   const { from, event } = change;
@@ -64,6 +69,7 @@ export async function commitChange(db: Queryable, change: Change): Promise<boole
       change.data === undefined ? null : JSON.stringify(change.data),
       ...columnsOf(change.to),
       change.actor.kind === "client" ? change.actor.keyId : null,
+      kidsOf(change),
     ],
   });
   return rowCount === 1;
@@ -83,6 +89,7 @@ changed AS (
     AND ($23::text IS NULL OR EXISTS (SELECT 1 FROM "api_key" k JOIN "client" l ON l."id" = k."client_id"
       WHERE k."key_id" = $23 AND k."revoked_at" IS NULL AND l."disabled_at" IS NULL AND l."id" = a."client_id"))
     AND (coalesce($5, '') NOT IN ('approval.accepted', 'approval.consumed') OR NOT ${isFrozenAt('c."at"')})
+    AND NOT EXISTS (SELECT 1 FROM "signing_key" s WHERE s."kid" = ANY($24::text[]) AND s."status" = 'revoked')
     AND ($3::timestamptz IS NULL OR c."at" < $3) AND ($4::timestamptz IS NULL OR c."at" >= $4)
   RETURNING a."id", a."seq", a."client_id", a."tool", a."decision", a."reason", c."at"),
 audited AS (
@@ -92,6 +99,13 @@ queued AS (
   INSERT INTO "outbox" ("at", "type", "client_id", "approval_id", "approval_seq")
   SELECT "at", $5, "client_id", "id", "seq" FROM changed WHERE $5::text IS NOT NULL)
 SELECT "id" FROM changed`;
+
+/** The keys that a change rests on: of the record that it is made from, and of the receipt that it leaves or grants by. */
+function kidsOf({ from, to, event }: Change): string[] {
+  if (event === null || event === "lapsed" || event === "outcome") return [];
+  const signed = [from.record, "receipt" in to ? to.receipt : null];
+  return signed.map((jws) => (jws === null ? undefined : kidOf(jws))).filter((kid) => kid !== undefined);
+}
 
 function columnsOf(to: Approval): unknown[] {
   const decision = {

@@ -31,8 +31,7 @@ export async function listAudit(
   filter: AuditFilter,
 ): Promise<AuditPage | undefined> {
   if (!isAuditor(session)) return undefined;
-  const after =
-    filter.cursor === undefined ? undefined : openCursor(service.secrets.cursor, session.userId, filter.cursor);
+  const after = filter.cursor === undefined ? undefined : openCursor(service.secrets, session.userId, filter.cursor);
   const where: Prisma.AuditEventWhereInput = {
     ...(filter.type ? { type: filter.type } : {}),
     ...(filter.clientId ? { clientId: filter.clientId } : {}),
@@ -52,9 +51,7 @@ export async function listAudit(
     events,
     types: types.rows.map((row) => row.type),
     nextCursor:
-      rows.length > pageSize && last
-        ? sealCursor(service.secrets.cursor, session.userId, [String(last.seq)])
-        : undefined,
+      rows.length > pageSize && last ? sealCursor(service.secrets, session.userId, [String(last.seq)]) : undefined,
   };
 }
 

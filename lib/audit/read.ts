@@ -1,9 +1,10 @@
-import { type ReceiptRefusal, verifyReceipt } from "@countersign/mcp/receipt";
+import type { ReceiptRefusal } from "@countersign/mcp/receipt";
 import { type Approval, type Status, statusAt } from "../approvals/approval";
 import { isApprovalId } from "../approvals/id";
 import { readApproval } from "../approvals/store";
 import type { AuditEvent } from "../generated/prisma/client";
 import type { Service } from "../process";
+import { judgeReceipt } from "../receipts/judge";
 import type { PersonSession } from "../sessions/session";
 import { appendHourly } from "./append-hourly";
 import { readEvent } from "./event";
@@ -14,10 +15,13 @@ export type AuditedApproval = {
   status: Status;
   clientName: string;
   events: AuditEvent[];
-  receipt: { text: string; verdict: AuditVerdict } | undefined;
+  receipt: { text: string; verdict: AuditVerdict; revokedAt?: Date } | undefined;
 };
-/** `row_mismatch`: genuine, but it tells of another end than the row does; the row was changed afterwards (I17). */
-export type AuditVerdict = "genuine" | "row_mismatch" | ReceiptRefusal;
+/**
+ * `row_mismatch`: genuine, but it tells of another end than the row does; the row was changed afterwards (I17). `before_revocation`,
+ * `unproven`: signed with a key that was revoked since, from `revokedAt` on.
+ */
+export type AuditVerdict = "genuine" | "row_mismatch" | "before_revocation" | "unproven" | ReceiptRefusal;
 
 /**
  * The history of one approval for an auditor: its events, what stays of it, and whether its receipt is genuine. Undefined for everybody else
@@ -49,15 +53,21 @@ export async function readAudited(
 /** Against everything the page says of the approval, so that "genuine" vouches for what the auditor reads. */
 async function checked(service: Service, approval: Approval): Promise<AuditedApproval["receipt"]> {
   if (approval.status === "pending") return undefined;
-  const verdict = await verifyReceipt(approval.receipt, {
+  const text = approval.receipt;
+  const expected = {
     issuer: service.issuer,
     audience: approval.clientId,
     approvalId: approval.id,
     actionDigest: approval.actionDigest,
     tool: approval.tool,
     subject: approval.subject,
-    keys: (kid) => service.keys.find(kid),
-  });
-  if (!verdict.ok) return { text: approval.receipt, verdict: verdict.reason };
-  return { text: approval.receipt, verdict: verdict.claims.status === approval.status ? "genuine" : "row_mismatch" };
+  };
+  const judged = await judgeReceipt(service, text, expected, approval.revokedKids);
+  const { verdict } = judged;
+  if (!verdict.ok) return { text, verdict: verdict.reason };
+  if (judged.standing === "unproven") return { text, verdict: "unproven", revokedAt: judged.revokedAt };
+  if (verdict.claims.status !== approval.status) return { text, verdict: "row_mismatch" };
+  if (judged.standing === "before_revocation")
+    return { text, verdict: "before_revocation", revokedAt: judged.revokedAt };
+  return { text, verdict: "genuine" };
 }

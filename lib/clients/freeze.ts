@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { withdrawLive } from "../approvals/freeze-person";
+import { stopWriters } from "../approvals/stop-writers";
 import { appendAudit } from "../audit/append";
 import type { AuditActor } from "../audit/event";
 import { transact } from "../database/transact";
@@ -66,20 +67,4 @@ async function requireClient(db: pg.PoolClient, clientId: string): Promise<void>
   // Locked, so that of two freezes at once the second sees the first.
   const { rowCount } = await db.query(`SELECT 1 FROM "client" WHERE "id" = $1 FOR NO KEY UPDATE`, [clientId]);
   if (rowCount === 0) throw new Problem("not_found", { detail: "There is no such client." });
-}
-
-/**
- * Waits for every mint under way and holds new ones back until the commit: a mint that looked for a freeze before this one has
- * inserted its approval by now, where it is withdrawn, and a later one sees the freeze. Minting locks this table before it looks.
- */
-async function stopWriters(db: pg.PoolClient): Promise<void> {
-  await db.query("SET LOCAL lock_timeout = '5s'");
-  await db.query(`LOCK TABLE "approval" IN EXCLUSIVE MODE`).catch((error: Error & { code?: string }) => {
-    if (error.code !== "55P03") throw error;
-    throw new Problem(
-      "unavailable",
-      { detail: "The approvals are busy; try again.", retryAfterSeconds: 1 },
-      { cause: error },
-    );
-  });
 }

@@ -1,12 +1,14 @@
-import { CompactEncrypt, calculateJwkThumbprint, exportJWK, generateKeyPair } from "jose";
+import { calculateJwkThumbprint, exportJWK, generateKeyPair } from "jose";
+import type { SecretKeys } from "../secrets/derive";
+import { wrapPrivatePart } from "./private-part";
 import { macOfSigningKey, type SigningKeyRow, signingAlg } from "./signing-key";
 
 /**
- * Makes an Ed25519 key row: `kid` is the RFC 7638 thumbprint, the private part is a JWE (`dir`, `A256GCM`) under the
- * key-encryption key. Nothing is stored.
+ * Makes an Ed25519 key row: `kid` is the RFC 7638 thumbprint, the private part is encrypted under the key-encryption key. Nothing is
+ * stored.
  */
 export async function createSigningKey(
-  keys: { kek: Uint8Array; row: Uint8Array },
+  keys: Pick<SecretKeys, "kek" | "row">,
   instants: { publishFrom: Date; activeFrom: Date },
 ): Promise<SigningKeyRow> {
   const pair = await generateKeyPair(signingAlg, { extractable: true });
@@ -14,9 +16,7 @@ export async function createSigningKey(
   const kid = await calculateJwkThumbprint({ kty, crv, x } as Parameters<typeof calculateJwkThumbprint>[0]);
   const publicJwk = JSON.stringify({ kty, crv, x, kid, alg: signingAlg, use: "sig" });
   const plaintext = new TextEncoder().encode(JSON.stringify(await exportJWK(pair.privateKey)));
-  const privateJwe = await new CompactEncrypt(plaintext)
-    .setProtectedHeader({ alg: "dir", enc: "A256GCM", kid })
-    .encrypt(keys.kek);
+  const privateJwe = await wrapPrivatePart(keys, kid, plaintext);
   const row = { kid, publicJwk, privateJwe, status: "active", ...instants, retiredAt: null, revokedAt: null };
-  return { ...row, mac: macOfSigningKey(keys.row, row) };
+  return { ...row, mac: macOfSigningKey(keys, row) };
 }

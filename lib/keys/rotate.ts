@@ -1,47 +1,44 @@
 import { appendAudit } from "../audit/append";
 import type { AuditActor } from "../audit/event";
+import { transact } from "../database/transact";
 import type { Service } from "../process";
+import { announceKeys } from "./announce";
 import { createSigningKey } from "./create";
-import { macOfSigningKey, publishAheadSeconds } from "./signing-key";
+import { isAuthenticSigningKey, macOfSigningKey, publishAheadSeconds, type SigningKeyRow } from "./signing-key";
+import { insertSigningKey, lockSigningKeys, updateSigningKey } from "./store";
 
 /**
  * Publishes a new signing key that signs from ten minutes on, and retires keys that the one before it has replaced: their
- * private part is destroyed, their public part stays published so that old receipts verify. Safe to call twice.
+ * private part is destroyed, their public part stays published so that old receipts verify. Safe to call twice. A row that was not
+ * written with our secret is left as it is: it must not become one that was (I17).
  */
 export async function rotateSigningKey(
   service: Service,
   actor: AuditActor,
 ): Promise<{ kid: string; activeFrom: Date; retired: string[] }> {
+  const { secrets } = service;
   const now = new Date();
   const activeFrom = new Date(now.getTime() + publishAheadSeconds * 1000);
-  const next = await createSigningKey(service.secrets, { publishFrom: now, activeFrom });
-  const retired = await service.prisma.$transaction(async (tx) => {
-    const replaced = (
-      await tx.signingKey.findMany({
-        where: { status: "active", activeFrom: { lte: now } },
-        orderBy: { activeFrom: "desc" },
-      })
-    ).slice(1);
+  const next = await createSigningKey(secrets, { publishFrom: now, activeFrom });
+  const retired = await transact(service.pool, async (db) => {
+    const rows = (await lockSigningKeys(db)).filter((row) => isAuthenticSigningKey(secrets, row));
+    const replaced = activeAt(now, rows).slice(1);
     for (const row of replaced) {
       const changed = { ...row, status: "retired", privateJwe: null, retiredAt: now };
-      await tx.signingKey.update({
-        where: { kid: row.kid },
-        data: {
-          status: "retired",
-          privateJwe: null,
-          retiredAt: now,
-          mac: new Uint8Array(macOfSigningKey(service.secrets.row, changed)),
-        },
-      });
+      await updateSigningKey(db, { ...changed, mac: macOfSigningKey(secrets, changed) });
     }
-    await tx.signingKey.create({ data: { ...next, mac: new Uint8Array(next.mac) } });
-    await appendAudit(tx, {
-      type: "admin.signing_key_rotated",
-      actor,
-      data: { kid: next.kid, retired: replaced.map((row) => row.kid) },
-    });
-    return replaced.map((row) => row.kid);
+    await insertSigningKey(db, next);
+    const kids = replaced.map((row) => row.kid);
+    await appendAudit(db, { type: "admin.signing_key_rotated", actor, data: { kid: next.kid, retired: kids } });
+    return kids;
   });
-  await service.keys.refresh();
+  await announceKeys(service);
   return { kid: next.kid, activeFrom, retired };
+}
+
+/** The keys that may sign at an instant, newest first: the first is the one that does. */
+export function activeAt<Row extends Pick<SigningKeyRow, "status" | "activeFrom">>(at: Date, rows: Row[]): Row[] {
+  return rows
+    .filter((row) => row.status === "active" && row.activeFrom <= at)
+    .sort((a, b) => b.activeFrom.getTime() - a.activeFrom.getTime());
 }

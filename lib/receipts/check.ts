@@ -5,7 +5,8 @@ import type { Service } from "../process";
 
 /**
  * The claims of an approval's stored receipt where it is genuine and says what the row says, else undefined (I17): a status
- * column, another approval's receipt or a foreign key written into the database grants nothing.
+ * column, another approval's receipt or a foreign key written into the database grants nothing, nor does a key that was revoked when the
+ * row was read.
  */
 export async function checkStoredReceipt(
   service: Pick<Service, "keys" | "issuer">,
@@ -14,7 +15,7 @@ export async function checkStoredReceipt(
   const verdict = await verifyReceipt(approval.receipt, {
     issuer: service.issuer,
     audience: approval.clientId,
-    keys: (kid) => service.keys.find(kid),
+    keys: (kid) => service.keys.find(kid, approval.revokedKids),
     approvalId: approval.id,
     actionDigest: approval.actionDigest,
     tool: approval.tool,

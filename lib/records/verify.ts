@@ -1,4 +1,4 @@
-import { compactVerify, decodeProtectedHeader } from "jose";
+import { type CryptoKey, compactVerify, decodeProtectedHeader } from "jose";
 import type { ApprovalBase } from "../approvals/approval";
 import type { KeyRing } from "../keys/key-ring";
 import { signingAlg } from "../keys/signing-key";
@@ -7,15 +7,31 @@ import { type RecordClaims, recordClaimsSchema, recordTyp } from "./claims";
 /**
  * The claims of an approval's stored record, or undefined where it is not this service's record of exactly this approval (I17): signed
  * by us (alg, typ, iss, aud and jti pinned, no `crit`), and every column that a decision or receipt is made from says what the record
- * says. Deadlines are judged elsewhere, by the database's clock (I6); here only that they are the signed ones.
+ * says. What a key signed that was revoked when the row was read is not. Deadlines are judged elsewhere, by the database's clock (I6); here only that they are the signed ones.
  */
-export async function verifyRecord(
-  options: { keys: KeyRing; issuer: string },
+export function verifyRecord(options: Verifying, approval: ApprovalBase): Promise<RecordClaims | undefined> {
+  return verifyWith(options, approval, (kid) => options.keys.find(kid, approval.revokedKids));
+}
+
+type Verifying = { keys: KeyRing; issuer: string };
+
+/**
+ * Whether an approval's record would be verified, had the key that signed it not been revoked. Nothing is decided, granted or shown from
+ * such a record; only that the approval is over can still be told, by a receipt that another key has signed.
+ */
+export async function isRecordOfRevokedKey(options: Verifying, approval: ApprovalBase): Promise<boolean> {
+  const claims = await verifyWith(options, approval, async (kid) => options.keys.findRevoked(kid)?.publicKey);
+  return claims !== undefined;
+}
+
+async function verifyWith(
+  options: Verifying,
   approval: ApprovalBase,
+  lookup: (kid: string) => Promise<CryptoKey | undefined>,
 ): Promise<RecordClaims | undefined> {
   if (approval.record === null) return undefined;
   const kid = kidOf(approval.record);
-  const key = kid === undefined ? undefined : await options.keys.find(kid);
+  const key = kid === undefined ? undefined : await lookup(kid);
   const payload =
     key && (await compactVerify(approval.record, key, { algorithms: [signingAlg] }).catch(() => undefined))?.payload;
   const claims = payload && recordClaimsSchema.safeParse(parsed(payload)).data;

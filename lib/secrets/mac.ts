@@ -17,7 +17,7 @@ export function isMacOf(secrets: Secrets, label: SecretLabel, parts: MacParts, p
 }
 
 /** The MACs of these parts under this label's key: of the current secret first, then, during a rotation, of the one before it. */
-export function macsOf(secrets: Secrets, label: SecretLabel, parts: MacParts): Buffer[] {
+export function macsOf(secrets: Secrets, label: SecretLabel, parts: MacParts): [Buffer, ...Buffer[]] {
   const current = mac(secrets[label], parts);
   return secrets.previous ? [current, mac(secrets.previous[label], parts)] : [current];
 }

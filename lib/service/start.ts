@@ -8,9 +8,9 @@ import { createPrisma } from "../database/prisma";
 import { startEmbedded } from "../embedded/start";
 import { createKeyRing } from "../keys/key-ring";
 import { createLogger, type Logger } from "../log";
+import { refuseOwnIssuer } from "../oidc/own-issuer";
 import type { Service } from "../process";
-import { deriveSecrets } from "../secrets/derive";
-import { loadSecret } from "../secrets/load";
+import { loadSecrets } from "../secrets/load";
 import { createWaitHub } from "../waits/hub";
 import { listen, notifyChannel } from "../waits/listen";
 import { ensureFirstKey } from "./first-key";
@@ -34,7 +34,8 @@ export async function startService(
   options: StartOptions = {},
 ): Promise<{ service: Service; stop(): Promise<void> }> {
   const log = options.log ?? createLogger(config);
-  const secrets = deriveSecrets(await loadSecret(config));
+  const secrets = await loadSecrets(config);
+  if (secrets.previous) log.info({}, "a secret before or after COUNTERSIGN_SECRET is accepted beside it");
   const database = await openDatabase(config, log);
   const pool = createPool({ connectionString: database.url, max: config.databasePoolMax, log });
   const prisma = createPrisma(pool);
@@ -46,6 +47,7 @@ export async function startService(
   try {
     if (options.migrate) await migrate(pool);
     const issuer = await ensureIssuer(pool, secrets, config.url);
+    refuseOwnIssuer(config, issuer);
     await ensureFirstKey(pool, secrets);
     const keys = createKeyRing({ prisma, secrets, log });
     await keys.refresh();
@@ -54,7 +56,7 @@ export async function startService(
       readVersions: (ids) => readVersions(pool, ids),
       publish: (id) => publish(pool, id),
     });
-    const listening = options.listen ? listen({ connectionString: database.url, hub, log }) : undefined;
+    const listening = options.listen ? listen({ connectionString: database.url, hub, keys, log }) : undefined;
     const service: Service = {
       config,
       issuer,

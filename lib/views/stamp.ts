@@ -3,7 +3,7 @@ import type { Locale } from "../approvals/mint-request";
 import { canonicalJson } from "../json/canonical";
 import type { JsonValue } from "../json/value";
 import type { Secrets } from "../secrets/derive";
-import { isSameMac, mac } from "../secrets/mac";
+import { isMacOf, type MacParts, mac } from "../secrets/mac";
 import type { View } from "./view";
 
 /** SHA-256 over the RFC 8785 text of the view: names exactly what was on the page. */
@@ -18,10 +18,13 @@ export type Rendering = { approvalId: string; sid: string; viewDigest: string; l
 
 /** Authenticates a rendering, so that a decision answers a view that this service really showed to this session (I3). */
 export function stampOf(secrets: Secrets, rendering: Rendering): string {
-  const { approvalId, sid, viewDigest, locale, renderedAt } = rendering;
-  return mac(secrets.stamp, ["stamp", approvalId, sid, viewDigest, locale, renderedAt]).toString("base64url");
+  return mac(secrets.stamp, partsOf(rendering)).toString("base64url");
 }
 
 export function isStamp(secrets: Secrets, rendering: Rendering, stamp: string): boolean {
-  return isSameMac(Buffer.from(stamp, "base64url"), Buffer.from(stampOf(secrets, rendering), "base64url"));
+  return isMacOf(secrets, "stamp", partsOf(rendering), Buffer.from(stamp, "base64url"));
+}
+
+function partsOf({ approvalId, sid, viewDigest, locale, renderedAt }: Rendering): MacParts {
+  return ["stamp", approvalId, sid, viewDigest, locale, renderedAt];
 }

@@ -1,7 +1,9 @@
 import { eraseSettled } from "../approvals/erase-settled";
 import { settleDue } from "../approvals/settle-due";
+import { dropExpiredChallenges } from "../passkeys/challenge";
 import { isConnectionLoss } from "../problem";
 import type { Service } from "../process";
+import { pruneThrottles } from "../throttle/prune";
 
 /**
  * Does in the background what must happen without anybody asking: settles what is due each second, erases each 10 s, re-reads the
@@ -11,6 +13,8 @@ export function startWorker(service: Service): { stop(): Promise<void> } {
   const jobs = [
     every(service, 1_000, "settle", () => settleDue(service)),
     every(service, 10_000, "erase", () => eraseSettled(service)),
+    every(service, 60_000, "throttle", () => pruneThrottles(service.pool)),
+    every(service, 60_000, "challenges", () => dropExpiredChallenges(service.pool)),
     every(service, 30_000, "keys", () => service.keys.refresh()),
   ];
   return {

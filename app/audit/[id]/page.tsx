@@ -29,14 +29,23 @@ export default async function AuditedApprovalPage({ params }: Props) {
     [t("digest"), approval.actionDigest],
     [t("policyVersion"), String(approval.policyVersion)],
   ];
-  const verdictText = (verdict: AuditVerdict) =>
-    verdict === "genuine"
-      ? t("genuine")
-      : verdict === "row_mismatch"
-        ? t("rowMismatch")
-        : t("notGenuine", { reason: verdict });
+  const verdictText = ({ verdict, revokedAt }: { verdict: AuditVerdict; revokedAt?: Date }) => {
+    const at = revokedAt ? `${revokedAt.toISOString().slice(0, 19)}Z` : "";
+    switch (verdict) {
+      case "genuine":
+        return t("genuine");
+      case "row_mismatch":
+        return t("rowMismatch");
+      case "before_revocation":
+        return t("beforeRevocation", { at });
+      case "unproven":
+        return t("unproven", { at });
+      default:
+        return t("notGenuine", { reason: verdict });
+    }
+  };
   return (
-    <PageFrame path={`/audit/${id}`} account={session.account} wide nav={{ isAuditor: true }}>
+    <PageFrame path={`/audit/${id}`} account={session.account} wide nav={session}>
       <p className="text-muted font-mono text-sm break-all">{id}</p>
       <h1 className="text-2xl font-bold">
         <Outside text={approval.title ?? approval.tool} />
@@ -85,8 +94,8 @@ export default async function AuditedApprovalPage({ params }: Props) {
       </ol>
       <h2 className="heading mt-6 mb-2">{t("receipt")}</h2>
       <div className="card">
-        <p className={`row font-semibold ${receipt && receipt.verdict !== "genuine" ? "text-danger" : ""}`}>
-          {receipt ? verdictText(receipt.verdict) : t("noReceipt")}
+        <p className={`row font-semibold ${receipt && !reliable.has(receipt.verdict) ? "text-danger" : ""}`}>
+          {receipt ? verdictText(receipt) : t("noReceipt")}
         </p>
         {receipt ? (
           <details className="row">
@@ -98,3 +107,5 @@ export default async function AuditedApprovalPage({ params }: Props) {
     </PageFrame>
   );
 }
+
+const reliable = new Set<AuditVerdict>(["genuine", "before_revocation"]);

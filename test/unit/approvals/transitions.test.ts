@@ -19,6 +19,8 @@ const base: ApprovalBase = {
   record: "r",
   actionTag: null,
   reuseTag: null,
+  matchTag: null,
+  revokedKids: [],
   matchTries: 0,
   createdAt: t0,
   expiresAt: later(300),

@@ -57,6 +57,7 @@ describe.each(kinds)("a guarded tool, called by the %s client", (kind) => {
   it.each([
     ["expired", undefined, "expired"],
     ["withdrawn", "frozen", "withdrawn_frozen"],
+    ["withdrawn", "key_revoked", "withdrawn_key_revoked"],
     ["withdrawn", "match_failed", "withdrawn_match_failed"],
     ["withdrawn", "taken_back", "withdrawn_taken_back"],
   ] as const)("I6: runs nothing when the request is %s (%s)", async (status, reason, ending) => {

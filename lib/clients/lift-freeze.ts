@@ -1,0 +1,83 @@
+import type pg from "pg";
+import type { Subject } from "../approvals/approval";
+import { rightToDecide } from "../approvals/subject";
+import { appendAudit } from "../audit/append";
+import type { AuditActor } from "../audit/event";
+import { readClock } from "../database/clock";
+import { transact } from "../database/transact";
+import { Problem } from "../problem";
+import type { Service } from "../process";
+import { isRecent, type PersonSession } from "../sessions/session";
+
+/**
+ * Lifts what one person has put up against a client, on behalf of an admin: the client may ask that person again from the commit on. What
+ * was withdrawn stays withdrawn; a freeze for everybody stays. `changed` is false where it was lifted, or was over, before.
+ * Errors: `not_found`, also where it is a freeze of another client than `clientId`.
+ */
+export async function liftPersonFreeze(
+  service: Service,
+  of: { freezeId: string; clientId?: string },
+  actor: AuditActor,
+): Promise<{ freezeId: string; clientId: string; changed: boolean }> {
+  const { freezeId } = of;
+  return transact(service.pool, async (db) => {
+    const freeze = await readFreeze(db, freezeId);
+    if (!freeze || (of.clientId !== undefined && of.clientId !== freeze.clientId))
+      throw new Problem("not_found", { detail: "There is no such freeze of a person." });
+    const changed = await lift(db, freezeId);
+    if (changed)
+      await appendAudit(db, {
+        type: "admin.client_unfrozen",
+        clientId: freeze.clientId,
+        actor,
+        reason: "not_requested",
+        data: namesOf(freeze.subject),
+      });
+    return { freezeId, clientId: freeze.clientId, changed };
+  });
+}
+
+export type LiftResult = "lifted" | "step_up" | "missing";
+
+/**
+ * Lifts a freeze on behalf of the person who may decide for its subject (I2), after a sign-in within `recentSeconds` by the database's
+ * clock: an agent that drives a browser left open must not undo it. Idempotent. `missing`: unknown, or not theirs.
+ */
+export async function liftOwnFreeze(service: Service, session: PersonSession, freezeId: string): Promise<LiftResult> {
+  const freeze = await readFreeze(service.pool, freezeId);
+  if (!freeze || !(await rightToDecide(service, session, freeze.subject))) return "missing";
+  return transact(service.pool, async (db) => {
+    if (!isRecent(session, await readClock(db))) return "step_up";
+    if (await lift(db, freezeId))
+      await appendAudit(db, {
+        type: "person.freeze_lifted",
+        clientId: freeze.clientId,
+        actor: { kind: "person", iss: session.iss, sub: session.sub, userId: session.userId },
+        data: namesOf(freeze.subject),
+      });
+    return "lifted";
+  });
+}
+
+async function readFreeze(
+  db: Pick<pg.Pool, "query">,
+  freezeId: string,
+): Promise<{ clientId: string; subject: Subject } | undefined> {
+  const { rows } = await db.query<{ client_id: string; subject_iss: string; subject_sub: string }>(
+    `SELECT "client_id", "subject_iss", "subject_sub" FROM "freeze" WHERE "id" = $1 AND "subject_sub" IS NOT NULL`,
+    [freezeId],
+  );
+  const row = rows[0];
+  return row && { clientId: row.client_id, subject: { iss: row.subject_iss, sub: row.subject_sub } };
+}
+
+/** By its id, so that a form sent again does not lift a later freeze of the same two. */
+async function lift(db: pg.PoolClient, freezeId: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE "freeze" SET "lifted_at" = clock_timestamp() WHERE "id" = $1 AND "lifted_at" IS NULL AND "until" > clock_timestamp()`,
+    [freezeId],
+  );
+  return rowCount === 1;
+}
+
+const namesOf = ({ iss, sub }: Subject) => ({ subjectIss: iss, subjectSub: sub });

@@ -1,0 +1,109 @@
+import type pg from "pg";
+import { appendAudit } from "../audit/append";
+import type { AuditActor } from "../audit/event";
+import { transact } from "../database/transact";
+import { announceKeys } from "../keys/announce";
+import { unwrapPrivatePart, wrapPrivatePart } from "../keys/private-part";
+import { isAuthenticSigningKey, macOfSigningKey, type SigningKeyRow } from "../keys/signing-key";
+import { lockSigningKeys, updateSigningKey } from "../keys/store";
+import type { Service } from "../process";
+import type { Secrets } from "./derive";
+import { identityTable, type MacTable, passkeyTable, rolesTable, serviceTable } from "./mac-rows";
+
+export type RowCount = { table: string; rewritten: number };
+export type RotatedRows = {
+  /** How many rows rested on the previous secret, table by table. */
+  tables: RowCount[];
+  rewritten: number;
+  /** Rows that are of neither secret: left as they are, they do not count. */
+  unverified: { table: string; name: string }[];
+};
+
+/**
+ * Writes every lasting row that rests on the previous secret anew with the current one: private parts of signing keys, and what authenticates
+ * the service, signing keys, identities, roles and passkeys (I17). Each is verified first; one that is of neither secret is left and
+ * reported. Afterwards nothing lasting needs the previous secret. Safe to repeat, and while the service runs; with `isTrial` it only counts.
+ */
+export async function rotateRows(
+  service: Service,
+  actor: AuditActor,
+  { isTrial = false }: { isTrial?: boolean } = {},
+): Promise<RotatedRows> {
+  const unverified: RotatedRows["unverified"] = [];
+  const walk = <Row extends { mac: Uint8Array }>(table: MacTable<Row>) =>
+    rotateTable(service.pool, service.secrets, table, isTrial, unverified);
+  const tables = [
+    await walk(serviceTable),
+    await rotateSigningKeyRows(service, isTrial, unverified),
+    await walk(identityTable),
+    await walk(rolesTable),
+    await walk(passkeyTable),
+  ];
+  const rewritten = tables.reduce((sum, table) => sum + table.rewritten, 0);
+  if (!isTrial) {
+    const data = { rewritten, unverified: unverified.length };
+    await appendAudit(service.pool, { type: "admin.secret_rotated", actor, data });
+    await announceKeys(service);
+  }
+  return { tables, rewritten, unverified };
+}
+
+const pageSize = 500;
+
+async function rotateTable<Row extends { mac: Uint8Array }>(
+  db: Pick<pg.Pool, "query">,
+  secrets: Secrets,
+  table: MacTable<Row>,
+  isTrial: boolean,
+  unverified: RotatedRows["unverified"],
+): Promise<RowCount> {
+  const current = currentOf(secrets);
+  let rewritten = 0;
+  let after: Row | undefined;
+  for (;;) {
+    const rows = await table.page(db, after, pageSize);
+    for (const row of rows) {
+      if (table.isAuthentic(current, row)) continue;
+      if (!table.isAuthentic(secrets, row)) unverified.push({ table: table.name, name: table.nameOf(row) });
+      // What somebody has changed meanwhile was written with the current secret.
+      else if (isTrial || (await table.replace(db, row, table.macOf(secrets, row)))) rewritten += 1;
+    }
+    after = rows.at(-1);
+    if (!after) return { table: table.name, rewritten };
+  }
+}
+
+async function rotateSigningKeyRows(
+  { pool, secrets }: Service,
+  isTrial: boolean,
+  unverified: RotatedRows["unverified"],
+): Promise<RowCount> {
+  return transact(pool, async (db) => {
+    let rewritten = 0;
+    for (const row of await lockSigningKeys(db)) {
+      const rotated = isAuthenticSigningKey(secrets, row) ? await rewrapped(secrets, row) : undefined;
+      if (!rotated) unverified.push({ table: "signing keys", name: row.kid });
+      if (!rotated || rotated === row) continue;
+      if (!isTrial) await updateSigningKey(db, rotated);
+      rewritten += 1;
+    }
+    return { table: "signing keys", rewritten };
+  });
+}
+
+/** The same row under the current secret; the row itself where it is that already, undefined where its private part is of neither secret. */
+async function rewrapped(secrets: Secrets, row: SigningKeyRow): Promise<SigningKeyRow | undefined> {
+  const { kid, privateJwe } = row;
+  const opens = (keys: Secrets) =>
+    privateJwe === null ? null : unwrapPrivatePart(keys, kid, privateJwe).catch(() => undefined);
+  const current = currentOf(secrets);
+  if (isAuthenticSigningKey(current, row) && (await opens(current)) !== undefined) return row;
+  const plaintext = await opens(secrets);
+  if (plaintext === undefined) return undefined;
+  const wrapped = plaintext && (await wrapPrivatePart(secrets, kid, plaintext));
+  return { ...row, privateJwe: wrapped, mac: macOfSigningKey(secrets, row) };
+}
+
+function currentOf({ previous: _previous, ...keys }: Secrets): Secrets {
+  return keys;
+}
