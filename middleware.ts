@@ -1,12 +1,13 @@
 import { type NextRequest, NextResponse } from "next/server";
 import { getService } from "@/lib/process";
-import { contentSecurityPolicy, securityHeaders } from "@/lib/requests/security-headers";
+import { contentSecurityPolicy, formOriginsOf, securityHeaders } from "@/lib/requests/security-headers";
 
 /** Security headers and the CSP nonce, nothing else: who may see what is decided in `lib`, next to the data. */
 export function middleware(request: NextRequest): NextResponse {
-  const { url } = getService().config;
+  const { url, oidcProviders } = getService().config;
   const nonce = crypto.randomUUID().replaceAll("-", "");
-  const policy = contentSecurityPolicy(nonce, process.env.NODE_ENV === "development");
+  const formOrigins = formOriginsOf(request.nextUrl.pathname, oidcProviders);
+  const policy = contentSecurityPolicy(nonce, process.env.NODE_ENV === "development", formOrigins);
   // What a client sent under these names is overwritten: Next takes the nonce from them.
   const headers = new Headers(request.headers);
   headers.set("x-nonce", nonce);

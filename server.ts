@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import next from "next";
-import { createFormApp, isForm } from "@/app/forms";
 import { createMachineApp, isMachinePath } from "@/app/api/machine";
+import { createFormApp, isForm } from "@/app/forms";
 import { ConfigError, parseConfig } from "@/lib/config";
 import { setService } from "@/lib/process";
 import { trustForwarded } from "@/lib/requests/forwarded";

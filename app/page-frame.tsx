@@ -6,7 +6,8 @@ type Frame = {
   path: string;
   account?: string;
   wide?: boolean;
-  nav?: { isAuditor: boolean };
+  /** The session, whose roles say which pages there are; left out where nothing should lead away. */
+  nav?: { roles: readonly string[] };
 };
 
 /** What stands around every page: the organisation, who is signed in, the language. */
@@ -25,18 +26,7 @@ export async function PageFrame({ children, path, account, wide = false, nav }: 
         </div>
       </header>
       <div className={`mx-auto ${width} px-4 pt-4 pb-10 sm:px-6`}>
-        {nav ? (
-          <nav className="mb-2 flex gap-5" aria-label={t("pages")}>
-            <a className="button-plain" href="/inbox">
-              {t("inbox")}
-            </a>
-            {nav.isAuditor ? (
-              <a className="button-plain" href="/audit">
-                {t("audit")}
-              </a>
-            ) : null}
-          </nav>
-        ) : null}
+        {nav ? <Pages path={path} roles={nav.roles} /> : null}
         <main>{children}</main>
         <footer className="text-muted mt-10 flex flex-wrap items-center justify-between gap-x-4 text-sm">
           <LanguageSwitch path={path} />
@@ -48,6 +38,33 @@ export async function PageFrame({ children, path, account, wide = false, nav }: 
         </footer>
       </div>
     </>
+  );
+}
+
+async function Pages({ path, roles }: { path: string; roles: readonly string[] }) {
+  const t = await getTranslations("frame");
+  const pages = [
+    { href: "/inbox", name: t("inbox") },
+    ...(roles.includes("auditor") ? [{ href: "/audit", name: t("audit") }] : []),
+    ...(roles.includes("admin") ? [{ href: "/admin", name: t("admin") }] : []),
+    { href: "/account", name: t("account") },
+  ];
+  return (
+    <nav className="mb-2 flex flex-wrap gap-x-5" aria-label={t("pages")}>
+      {pages.map(({ href, name }) => {
+        const isHere = path === href || path.startsWith(`${href}/`) || path.startsWith(`${href}?`);
+        return (
+          <a
+            className={`button-plain ${isHere ? "text-ink font-semibold" : ""}`}
+            href={href}
+            key={href}
+            {...(isHere ? { "aria-current": path === href ? ("page" as const) : ("true" as const) } : {})}
+          >
+            {name}
+          </a>
+        );
+      })}
+    </nav>
   );
 }
 

@@ -5,6 +5,7 @@ import { measureConsume, measureMint, measureStatus } from "./measure-api";
 import { measureClick } from "./measure-click";
 import { measurePage } from "./measure-page";
 import { measureParked } from "./measure-parked";
+import { measureRequirements } from "./measure-requirements";
 import { type BenchStage, startBenchStage } from "./stage";
 
 // Prints the table of docs/bench.md; with names (`npm run bench -- mint click`), only those rows. Each row has a stage of its own, so
@@ -14,6 +15,7 @@ const measures: Record<string, (stage: BenchStage) => Promise<Figure>> = {
   status: measureStatus,
   click: measureClick,
   consume: measureConsume,
+  requirements: measureRequirements,
   parked: measureParked,
   page: measurePage,
 };

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { addClient } from "@/lib/clients/add";
 import { readClient } from "@/lib/clients/cache";
-import { freezeClient, unfreezeClient } from "@/lib/clients/freeze";
 import { type ListedClient, listClients } from "@/lib/clients/list";
 import { setPolicy } from "@/lib/clients/set-policy";
 import { parseStrict } from "@/lib/json/parse-strict";
 import { Problem } from "@/lib/problem";
+import { addFreezeCommands } from "./client-freezes";
 import { readText } from "./input-file";
 import { CommandError } from "./output";
 import type { Run } from "./run";
@@ -62,41 +62,6 @@ function addPolicyCommand(clients: Command, run: Run): void {
         });
         const head = patch ? `Version ${version} is in force:` : `Version ${version}:`;
         return { json: { clientId, version, policy }, lines: [head, ...JSON.stringify(policy, null, 2).split("\n")] };
-      }),
-    );
-}
-
-function addFreezeCommands(clients: Command, run: Run): void {
-  clients
-    .command("freeze")
-    .description("stop an MCP server at once: withdraw all that it has asked and not consumed, and refuse new requests")
-    .argument("<client>", "its id (cli_…)")
-    .action((clientId: string) =>
-      run(async () => {
-        const frozen = await withService(async (service) => {
-          const result = await freezeClient(service, clientId, actor);
-          // Sent after the announcements and on the same queue: with its answer they are all on their way, before the pool closes.
-          await service.pool.query("SELECT 1");
-          return result;
-        });
-        const count = frozen.withdrawn.length;
-        return {
-          json: frozen,
-          lines: [
-            `${clientId} ${frozen.changed ? "is frozen" : "was frozen before"}; ${count} ${count === 1 ? "approval" : "approvals"} withdrawn.`,
-          ],
-        };
-      }),
-    );
-
-  clients
-    .command("unfreeze")
-    .description("let a frozen MCP server ask again; what was withdrawn stays withdrawn")
-    .argument("<client>", "its id (cli_…)")
-    .action((clientId: string) =>
-      run(async () => {
-        const lifted = await withService((service) => unfreezeClient(service, clientId, actor));
-        return { json: lifted, lines: [`${clientId} ${lifted.changed ? "may ask again" : "was not frozen"}.`] };
       }),
     );
 }

@@ -1,5 +1,5 @@
 import { getFormatter, getLocale, getTranslations } from "next-intl/server";
-import { type InboxItem, readInbox } from "@/lib/approvals/inbox";
+import { type Account, type InboxItem, readInbox } from "@/lib/approvals/inbox";
 import { getService } from "@/lib/process";
 import { Outside } from "../outside";
 import { PageFrame } from "../page-frame";
@@ -19,7 +19,7 @@ export default async function InboxPage({ searchParams }: Props) {
   const locale = (await getLocale()) === "ja" ? "ja" : "en";
   const inbox = await readInbox(service, session, locale, typeof cursor === "string" ? cursor : undefined);
   return (
-    <PageFrame path="/inbox" account={session.account} nav={{ isAuditor: session.roles.includes("auditor") }}>
+    <PageFrame path="/inbox" account={session.account} nav={session}>
       <h1 className="text-2xl font-bold">{t("title")}</h1>
       {inbox.pending.length === 0 ? (
         <p className="card row text-muted mt-4">{t("nothing")}</p>
@@ -50,27 +50,59 @@ export default async function InboxPage({ searchParams }: Props) {
 }
 
 async function Item({ item, now }: { item: InboxItem; now: Date }) {
-  const t = await getTranslations("inbox");
-  const format = await getFormatter();
   const isPending = item.status === "pending";
-  const minutes = Math.max(1, Math.ceil((item.expiresAt.getTime() - now.getTime()) / 60_000));
+  const { signInAs } = item;
+  const title = (
+    <span className={isPending ? "block text-lg font-bold" : "block"}>
+      <Outside text={item.title} />
+    </span>
+  );
+  if (signInAs)
+    return (
+      <li className="row">
+        {title}
+        <Facts item={item} now={now} />
+        {isPending ? <Elsewhere id={item.id} signInAs={signInAs} /> : null}
+      </li>
+    );
   return (
     <li>
       <a className="row hover:bg-note block" href={`/a/${item.id}`}>
-        <span className={isPending ? "block text-lg font-bold" : "block"}>
-          <Outside text={item.title} />
-        </span>
-        <span className="text-muted flex flex-wrap justify-between gap-x-4 text-sm">
-          <bdi>{item.clientName}</bdi>
-          <span>
-            {isPending
-              ? minutes < 60
-                ? t("left", { minutes })
-                : t("leftHours", { hours: Math.floor(minutes / 60), minutes: minutes % 60 })
-              : `${t(`status.${item.isRun ? "run" : item.status}`)} · ${format.dateTime(item.createdAt, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })} UTC`}
-          </span>
-        </span>
+        {title}
+        <Facts item={item} now={now} />
       </a>
     </li>
+  );
+}
+
+async function Facts({ item, now }: { item: InboxItem; now: Date }) {
+  const t = await getTranslations("inbox");
+  const format = await getFormatter();
+  const minutes = Math.max(1, Math.ceil((item.expiresAt.getTime() - now.getTime()) / 60_000));
+  return (
+    <span className="text-muted flex flex-wrap justify-between gap-x-4 text-sm">
+      <bdi>{item.clientName}</bdi>
+      <span>
+        {item.status === "pending"
+          ? minutes < 60
+            ? t("left", { minutes })
+            : t("leftHours", { hours: Math.floor(minutes / 60), minutes: minutes % 60 })
+          : `${t(`status.${item.isRun ? "run" : item.status}`)} · ${format.dateTime(item.createdAt, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })} UTC`}
+      </span>
+    </span>
+  );
+}
+
+/** For an identity of this person that this session is not: it lists here, and opens for the account it is for. */
+async function Elsewhere({ id, signInAs }: { id: string; signInAs: Account }) {
+  const t = await getTranslations("inbox");
+  const name = () => <Outside text={signInAs.name} />;
+  return (
+    <p className="mt-1 text-sm">
+      {t.rich(`elsewhere.${signInAs.kind}`, { name })}{" "}
+      <a className="button-plain" href={`/signin?callbackUrl=/a/${id}`}>
+        {t("switch")}
+      </a>
+    </p>
   );
 }

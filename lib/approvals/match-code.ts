@@ -1,3 +1,4 @@
+import type pg from "pg";
 import type { SecretKeys, Secrets } from "../secrets/derive";
 import { isSameMac, mac, macsOf } from "../secrets/mac";
 import type { Subject } from "./approval";
@@ -31,6 +32,16 @@ export function isMatchCode(secrets: Secrets, approval: Coded, typed: string): b
  */
 export function matchTagsOf(secrets: Secrets, approvalId: string, subject: Subject): Tags {
   return macsOf(secrets, "tag", partsOf(subject, codeOf(secrets, approvalId)));
+}
+
+/** The tags, in hex, of the codes that wait for this person now. */
+export async function readTakenTags(db: Pick<pg.Pool, "query">, subject: Subject): Promise<Set<string>> {
+  const { rows } = await db.query<{ tag: string }>(
+    `SELECT encode("match_tag", 'hex') AS "tag" FROM "approval"
+     WHERE "subject_iss" = $1 AND "subject_sub" = $2 AND "status" = 'pending' AND "match_tag" IS NOT NULL`,
+    [subject.iss, subject.sub],
+  );
+  return new Set(rows.map(({ tag }) => tag));
 }
 
 function codeOf({ tag }: SecretKeys, approvalId: string): string {

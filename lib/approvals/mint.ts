@@ -5,6 +5,7 @@ import { Problem } from "../problem";
 import type { Service } from "../process";
 import { readIdempotent, rememberReused } from "./idempotency";
 import { insertApproval, type MintIdempotency, type MintLimits, type NewApproval } from "./insert";
+import { readTakenTags } from "./match-code";
 import { buildMintAnswer, type MintAnswer, readMintAnswer } from "./mint-answer";
 import { requireTool } from "./mint-policy";
 import { mintRefusal } from "./mint-refusal";
@@ -31,31 +32,34 @@ export async function mint(
     idempotencyKey === undefined ? undefined : { key: idempotencyKey, bodyTags: bodyTagsOf(service.secrets, request) };
   requireTool(key, request.action.tool);
   let current = key;
+  let takenTags: ReadonlySet<string> = new Set();
   let codesTried = 0;
   for (let attempt = 0; attempt < 5; attempt += 1) {
     const result =
       (await replayed(service, current, request, idempotency)) ??
-      (await tryMint(service, current, request, idempotency));
+      (await tryMint(service, current, request, idempotency, takenTags));
     if (result === "credential_changed") current = await requireValidKey(service, key.keyId);
     else if (result === "code_taken") {
       codesTried += 1;
-      if (codesTried >= codesTriedMax) throw new Problem("too_many_pending", { retryAfterSeconds: 30 });
+      if (codesTried >= codesTriedMax) throw new Problem("unavailable", { retryAfterSeconds: 1 });
+      takenTags = await readTakenTags(service.pool, request.caller);
       attempt -= 1;
     } else if (result !== "again") return result;
   }
   throw new Problem("unavailable", { detail: "Others kept changing the same approval; send the request again." });
 }
 
-/** With most of the 90 codes taken by what waits for one person, a free one is found within this many ids, or there is none. */
-const codesTriedMax = 200;
+/** Each look at the codes that are taken may be overtaken by another mint for the same person. */
+const codesTriedMax = 20;
 
 async function tryMint(
   service: Service,
   key: RegisteredKey,
   request: MintRequest,
   idempotency: MintIdempotency,
+  takenTags: ReadonlySet<string>,
 ): Promise<MintResult | "again" | "code_taken" | "credential_changed"> {
-  const { approval, effective, signed } = await prepare(service, key, request);
+  const { approval, effective, signed } = await prepare(service, key, request, takenTags);
   const { maxPendingPerSubject, maxMintsPerSubjectPerHour } = key.client.policy;
   const limits = {
     maxPending: maxPendingPerSubject,

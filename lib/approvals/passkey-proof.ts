@@ -5,7 +5,7 @@ import { takeChallenge } from "../passkeys/challenge";
 import { type Passkey, readPasskey } from "../passkeys/passkey";
 import { publicJwkOf } from "../passkeys/public-jwk";
 import { relyingParty } from "../passkeys/relying-party";
-import { parseAnswer, verifyAnswer } from "../passkeys/verify-answer";
+import { type AnswerFault, findAnswerFault, parseAnswer } from "../passkeys/verify-answer";
 import type { Service } from "../process";
 import { rfc3339 } from "../receipts/sign";
 import type { RecordClaims } from "../records/claims";
@@ -28,16 +28,20 @@ export async function provePasskey(
   answer: string,
 ): Promise<PasskeyProof | undefined> {
   const proof = await prove(service, session, approvalId, record, viewDigest, answer);
-  if (!proof)
+  if (typeof proof === "string")
     await appendHourly(service.pool, {
       type: "security.passkey_failed",
       approvalId,
       clientId: record.client_id,
       tool: record.action.tool,
       actor: { kind: "person", iss: session.iss, sub: session.sub, userId: session.userId },
+      data: { fault: proof },
     });
-  return proof;
+  return typeof proof === "string" ? undefined : proof;
 }
+
+/** `not_asked`: no such question is open; `not_usable`: not a passkey of this identity that is older than the approval. */
+type ProofFault = AnswerFault | "not_asked" | "not_usable";
 
 async function prove(
   service: Service,
@@ -46,17 +50,18 @@ async function prove(
   record: RecordClaims,
   viewDigest: string,
   answer: string,
-): Promise<PasskeyProof | undefined> {
+): Promise<PasskeyProof | ProofFault> {
   const parsed = parseAnswer(answer);
-  if (!parsed) return undefined;
+  if (!parsed) return "malformed";
   const { challenge, response } = parsed;
   const taken = await takeChallenge(service.pool, { challenge, purpose: "decide", sid: session.sid, approvalId });
-  if (!taken?.nonce) return undefined;
+  if (!taken?.nonce) return "not_asked";
   const asked = decisionClaims(record, viewDigest, taken.issuedAt, taken.nonce);
-  if (decisionChallenge(asked) !== challenge) return undefined;
+  if (decisionChallenge(asked) !== challenge) return "not_asked";
   const passkey = await readPasskey(service.prisma, service.secrets, response.id);
-  if (!passkey || !isUsable(passkey, session, record)) return undefined;
-  if (!(await verifyAnswer(service, passkey, response, challenge))) return undefined;
+  if (!passkey || !isUsable(passkey, session, record)) return "not_usable";
+  const fault = await findAnswerFault(service, passkey, response, { challenge });
+  if (fault) return fault;
   const { jwk, alg } = publicJwkOf(passkey.publicKey);
   const { rpId, origin } = relyingParty(service.config);
   const { clientDataJSON, authenticatorData, signature, userHandle } = response.response;

@@ -11,16 +11,6 @@ import { isUserHandleOf } from "./user-handle";
 /** `counter`: it was truly signed, but by a copy of the key, or by a device that was set back; or the passkey is gone. */
 export type AnswerFault = ClientDataFault | "malformed" | "wrong_user_handle" | "bad_assertion" | "counter";
 
-/** As `findAnswerFault`: whether the answer counts. */
-export async function verifyAnswer(
-  service: Pick<Service, "config" | "pool">,
-  passkey: Passkey,
-  response: AuthenticationResponseJSON,
-  challenge: string,
-): Promise<boolean> {
-  return (await findAnswerFault(service, passkey, response, { challenge })) === undefined;
-}
-
 /**
  * Why `response` is not the signature of this passkey over this challenge, given on our own page at our own origin, for our relying
  * party, by a user who was verified (WebAuthn level 3, section 7.2); undefined where it is, and then its use is noted. The caller has

@@ -1,7 +1,8 @@
-import { CompactEncrypt, compactDecrypt } from "jose";
 import { z } from "zod";
 import type { DecisionNotice } from "../approvals/decide";
+import type { FlowRefusal } from "../oidc/finish";
 import type { Service } from "../process";
+import { open, seal } from "../secrets/seal";
 import { readCookie } from "../sessions/cookie";
 
 const flashSeconds = 120;
@@ -17,12 +18,38 @@ const schema = z.object({
   note: z.string(),
 });
 
-export type Notice = DecisionNotice | "already_decided" | "too_late" | "wrong_password" | "lifted";
+/** What a page of an approval has to say. */
+export type Notice =
+  | DecisionNotice
+  | "already_decided"
+  | "too_late"
+  | "lifted"
+  | "stale_form"
+  | SignInNotice
+  | LinkNotice;
+
+/**
+ * What the pages that ask for a fresh sign-in have to say. `flow_used`: what began at the provider was finished before, or took too long;
+ * `provider_failed`: the provider could not be asked or believed; `provider_declined`: it, or the person there, said no. With `throttled`
+ * the note is the wait in seconds.
+ */
+export type SignInNotice =
+  | FlowRefusal
+  | "wrong_password"
+  | "throttled"
+  | "unavailable"
+  | "stale_form"
+  | "flow_used"
+  | "provider_failed"
+  | "provider_declined";
+
+/** What the account page has to say of linked identities. */
+export type LinkNotice = SignInNotice | "linked" | "unlinked" | "in_use" | "not_found";
 export type Flash = { notice: Notice; note: string };
 
 /**
  * A `Set-Cookie` that carries what to say on the next page, and the note that was typed, so that it need not be typed again. Encrypted (JWE
- * `dir`, A256GCM), for this session and approval, for two minutes; never the code. A later form replaces it.
+ * `dir`, A256GCM), for this session and page, for two minutes; never the code. A later form replaces it.
  */
 export async function flashCookie(
   service: Service,
@@ -35,18 +62,16 @@ export async function flashCookie(
     note: fitted(flash.note),
     until: Date.now() + flashSeconds * 1000,
   };
-  const value = await new CompactEncrypt(new TextEncoder().encode(JSON.stringify(claims)))
-    .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
-    .encrypt(service.secrets.flash);
-  return `${cookieName}=${value}; ${attributes(service, flashSeconds)}`;
+  const value = await seal(service.secrets, "flash", "notice", claims);
+  return `${cookieName}=${value}; ${attributes(service, flashSeconds, pathFor(binding.target))}`;
 }
 
 /** Takes the notice away, once something was decided. */
 export function clearFlash(service: Service): string {
-  return `${cookieName}=; ${attributes(service, 0)}`;
+  return `${cookieName}=; ${attributes(service, 0, pathFor(""))}`;
 }
 
-/** What the last form left for this session and approval, or undefined. */
+/** What the last form left for this session and page, or undefined. */
 export async function readFlash(
   service: Service,
   headers: Headers,
@@ -54,11 +79,7 @@ export async function readFlash(
 ): Promise<Flash | undefined> {
   const value = readCookie(headers, cookieName);
   if (!value) return undefined;
-  const opened = await compactDecrypt(value, service.secrets.flash, {
-    keyManagementAlgorithms: ["dir"],
-    contentEncryptionAlgorithms: ["A256GCM"],
-  }).catch(() => undefined);
-  const claims = opened && schema.safeParse(JSON.parse(new TextDecoder().decode(opened.plaintext))).data;
+  const claims = schema.safeParse(await open(service.secrets, "flash", "notice", value)).data;
   if (!claims || claims.sid !== binding.sid || claims.target !== binding.target || claims.until < Date.now())
     return undefined;
   return { notice: claims.notice as Notice, note: claims.note };
@@ -76,6 +97,17 @@ function fitted(note: string): string {
   return kept;
 }
 
-function attributes(service: Service, maxAge: number): string {
-  return `Path=/a/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${service.config.url.startsWith("https:") ? "; Secure" : ""}`;
+/** Where the pages of a target are: those of the account, else those of approvals. */
+const pathFor = (target: string) => (target.startsWith("account") ? "/account" : "/a/");
+
+function attributes(service: Service, maxAge: number, path: string): string {
+  return `Path=${path}; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${service.config.url.startsWith("https:") ? "; Secure" : ""}`;
 }
+
+/** `target` of what a page says that asks for a fresh sign-in: for an approval's id, or `account`. */
+export function stepUpTarget(stepUpFor: string): string {
+  return `${stepUpFor}:step_up`;
+}
+
+/** `target` of what the account page says of linked identities. */
+export const linksTarget = "account:links";

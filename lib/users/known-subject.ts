@@ -1,9 +1,12 @@
 import type pg from "pg";
 
-/** SQL: whether the person of a subject has signed in here before, as this identity or as another one of the same user. */
+/**
+ * SQL: whether somebody has signed in here before who may decide for the subject: as this identity, or as the user whom an admin has
+ * linked to it.
+ */
 export function isSubjectKnownSql(iss: string, sub: string): string {
-  return `EXISTS (SELECT 1 FROM "identity" i JOIN "identity" j ON j."user_id" = i."user_id"
-    WHERE i."iss" = ${iss} AND i."sub" = ${sub} AND j."last_sign_in_at" IS NOT NULL)`;
+  return `EXISTS (SELECT 1 FROM "identity" i WHERE i."iss" = ${iss} AND i."sub" = ${sub} AND (i."last_sign_in_at" IS NOT NULL
+    OR (i."linked_by" = 'admin' AND EXISTS (SELECT 1 FROM "identity" j WHERE j."user_id" = i."user_id" AND j."last_sign_in_at" IS NOT NULL))))`;
 }
 
 export async function isSubjectKnown(

@@ -36,7 +36,7 @@ const sentences = {
   withdrawn_aborted: `The request was withdrawn because the call that made it was aborted. ${ASK_AGAIN}`,
   withdrawn_superseded: `A newer request for the same action took the place of this one. Wait for that one, or call the tool again.`,
   withdrawn_match_failed:
-    "The confirmation code was entered wrongly too often, so the request was withdrawn. Ask the user whether they meant to approve it; if so, call the tool again and they will get a new code.",
+    "The confirmation code was entered wrongly three times, so the request was withdrawn. Do not try it again: they may have been looking at another request than the one from this chat. Tell the user, and wait for what they say.",
   withdrawn_frozen:
     "Approvals were frozen while this one was open, so it was withdrawn. Do not try again until the user or the operator says that it may go on.",
   withdrawn_key_revoked: `The approval service withdrew every open request for safety, because a key that had signed them was revoked. ${ASK_AGAIN} They will have to approve it again.`,

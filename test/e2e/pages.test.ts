@@ -93,7 +93,7 @@ describe("every page", () => {
       await context.close();
     }
     expect(faults).toEqual([]);
-  });
+  }, 300_000);
 
   it("takes no nonce or policy from the request", async () => {
     const response = await fetch(`${server.url}/signin`, {

@@ -67,7 +67,7 @@ describe("a passkey", () => {
 
     await context.clearCookies();
     await page.goto("/signin?callbackUrl=/account");
-    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await page.getByRole("button", { name: "Continue with a passkey" }).click();
     await page.waitForURL("**/account");
     expect(await passkeys().textContent()).toContain("last used");
 
@@ -83,7 +83,7 @@ describe("a passkey", () => {
 
     await context.clearCookies();
     await page.goto("/signin?callbackUrl=/account");
-    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await page.getByRole("button", { name: "Continue with a passkey" }).click();
     await page.getByText("No passkey signed you in", { exact: false }).waitFor();
     expect(page.url()).toContain("/signin?");
     expect(complaints).toEqual([]);

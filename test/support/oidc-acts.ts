@@ -18,7 +18,7 @@ export async function signInAt(
   label = "Acme",
 ): Promise<WebPage> {
   const page = await browser.open(`${stage.url}/signin?callbackUrl=${encodeURIComponent(path)}`);
-  return logIn(browser, await browser.submit(page, `Sign in with ${label}`), login);
+  return logIn(browser, await browser.submit(page, `Continue with ${label}`), login);
 }
 
 /** Fills in the provider's login page, if it shows one, and goes on; `until` stops at the answer. */
@@ -40,7 +40,7 @@ export async function answerOf(
   label = "Acme",
 ): Promise<string> {
   const page = await browser.open(`${stage.url}/signin?callbackUrl=${encodeURIComponent(path)}`);
-  const there = await browser.submit(page, `Sign in with ${label}`, {}, { until: callback });
+  const there = await browser.submit(page, `Continue with ${label}`, {}, { until: callback });
   return callback.test(there.url) ? there.url : (await logIn(browser, there, login, callback)).url;
 }
 

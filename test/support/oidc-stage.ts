@@ -53,7 +53,13 @@ export async function setStage(): Promise<Stage> {
       name: "acme",
       port: acmePort,
       issuer: acme,
-      clients: [client("acme"), client("forgetful", { sloppy: "ignores_prompt" }), client("closed"), mcp("chat")],
+      clients: [
+        client("acme"),
+        client("forgetful", { sloppy: "ignores_prompt" }),
+        client("closed"),
+        client("mismatched"),
+        mcp("chat"),
+      ],
     },
     {
       ...common,
@@ -88,6 +94,7 @@ export async function setStage(): Promise<Stage> {
       // A registration of its own, so that the same people can be unknown there.
       entry("closed", acme, { subjectIssuer: "https://closed.example", createUsers: false }),
       entry("down", "http://127.0.0.1:9"),
+      entry("mismatched", acme, { subjectIssuer: "https://mismatched.example", idTokenAlg: "ES256" }),
     ]),
   };
   const server = await startServer({ databaseUrl: await createDatabase(), env });
@@ -123,6 +130,7 @@ const labels: Record<string, string> = {
   liar: "Liar",
   closed: "Closed",
   down: "Down",
+  mismatched: "Mismatched",
 };
 
 const common: Pick<ProviderSettings, "accounts" | "claimNames" | "resource"> = {

@@ -2,9 +2,11 @@ import { getFormatter, getTranslations } from "next-intl/server";
 import { type Approval, isLapsed, statusAt } from "@/lib/approvals/approval";
 import { cooldownUntil } from "@/lib/approvals/lift-cooldown";
 import type { Opened } from "@/lib/approvals/open";
+import { listPersonFreezes } from "@/lib/clients/list-freezes";
 import type { Service } from "@/lib/process";
 import { csrfToken } from "@/lib/sessions/csrf";
 import type { PersonSession } from "@/lib/sessions/session";
+import { freezesPlace } from "../../account/freezes/target";
 import { Outside } from "../../outside";
 
 type Props = { service: Service; session: PersonSession; opened: Opened };
@@ -38,13 +40,18 @@ export async function Ending({ service, session, opened }: Props) {
       ) : null}
       {opened.record ? null : (
         <p className="row text-muted">
-          {t.rich("erased", { title: () => <Outside text={approval.title ?? approval.tool} /> })}
+          {t.rich(approval.erasedAt ? "erased" : "unshown", {
+            title: () => <Outside text={approval.title ?? approval.tool} />,
+          })}
         </p>
       )}
       {kind === "accepted" ? (
         <TakeBack service={service} session={session} id={approval.id} until={instant(actByOf(approval))} />
       ) : null}
-      {approval.status === "declined" ? (
+      {kind === "notRequested" || kind === "frozen" ? (
+        <Frozen service={service} opened={opened} instant={instant} />
+      ) : null}
+      {approval.status === "declined" && !opened.isFrozen ? (
         <Cooldown service={service} session={session} id={approval.id} instant={instant} />
       ) : null}
     </section>
@@ -75,6 +82,33 @@ async function TakeBack({
         {t("takeBack")}
       </button>
     </form>
+  );
+}
+
+type FrozenProps = { service: Service; opened: Opened; instant: (at: Date) => string };
+
+/** That this client may ask the person for nothing, while they have not changed that. */
+async function Frozen({ service, opened, instant }: FrozenProps) {
+  const { clientId, subject } = opened.approval;
+  const [freeze] = await listPersonFreezes(service.pool, { clientId, subjects: [subject] });
+  if (!freeze) return null;
+  const t = await getTranslations("freezes");
+  return (
+    <div className="row">
+      <p>
+        {t.rich("stops", {
+          client: () => (
+            <strong>
+              <Outside text={freeze.clientName} />
+            </strong>
+          ),
+          until: instant(freeze.until),
+        })}
+      </p>
+      <a className="button-plain" href={freezesPlace}>
+        {t("change")}
+      </a>
+    </div>
   );
 }
 
@@ -123,7 +157,8 @@ type EndingKind =
   | "withdrawn"
   | "takenBack"
   | "matchFailed"
-  | "frozen";
+  | "frozen"
+  | "keyRevoked";
 
 function endingOf(approval: Approval, now: Date): EndingKind {
   switch (approval.status) {
@@ -147,4 +182,5 @@ const withdrawnKinds: Partial<Record<string, EndingKind>> = {
   taken_back: "takenBack",
   match_failed: "matchFailed",
   frozen: "frozen",
+  key_revoked: "keyRevoked",
 };

@@ -26,7 +26,8 @@ export default async function ApprovalPage({ params }: Props) {
   const isPending = statusAt(approval, now) === "pending";
   if (isPending && record && !isFresh(session, record.requirements, id, now)) goTo(`/a/${id}/sign-in-again`);
   const flash = await readFlash(service, await headers(), { sid: session.sid, target: id });
-  const notice = flash && aboutTheEnd.has(flash.notice) !== isPending ? flash.notice : undefined;
+  const notice =
+    flash && (flash.notice === "stale_form" || aboutTheEnd.has(flash.notice) !== isPending) ? flash.notice : undefined;
   const t = await getTranslations("notices");
   const view = record && buildView(record, (await getLocale()) === "ja" ? "ja" : "en");
   return (

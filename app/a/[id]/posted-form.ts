@@ -4,14 +4,21 @@ import { type Posted, receiveForm, seeOther } from "../../posted-form";
 
 export type PostedForm = Posted & { id: string };
 
-/** As `receiveForm`, for a form of an approval's page. */
+/** As `receiveForm`, for a form of an approval's page: a browser whose form is no longer valid is led back to the page, which says so. */
 export function receiveApprovalForm(
   request: Request,
   params: Record<string, string>,
   answer: (posted: PostedForm) => Promise<Response>,
 ): Promise<Response> {
   const id = params["id"] ?? "";
-  return receiveForm(request, `/a/${id}`, (posted) => answer({ ...posted, id }));
+  return receiveForm(request, `/a/${id}`, (posted) =>
+    answer({ ...posted, id }).catch((error: unknown) => {
+      const isStale = error instanceof Problem && error.code === "stale_form";
+      if (isStale && request.headers.get("accept")?.includes("text/html"))
+        return backWith({ ...posted, id }, { notice: "stale_form", note: "" });
+      throw error;
+    }),
+  );
 }
 
 /** Back to the approval's page with something to say. */

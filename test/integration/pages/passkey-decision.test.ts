@@ -251,7 +251,7 @@ describe("an approval that requires a passkey", () => {
     const events = await t.service.prisma.auditEvent.findMany({
       where: { approvalId: id, type: "security.passkey_failed" },
     });
-    expect(events).toMatchObject([{ actor: { kind: "person", userId: ada.userId }, data: null }]);
+    expect(events).toMatchObject([{ actor: { kind: "person", userId: ada.userId }, data: { fault: "bad_assertion" } }]);
   });
 
   it("of two parallel accepts with one answer exactly one decides, and both say what is true (I4)", async () => {

@@ -1,24 +1,51 @@
 import type { NextAuthOptions, User } from "next-auth";
-import CredentialsProvider from "next-auth/providers/credentials";
+import type { Ending } from "@/lib/oidc/finish";
 import type { Service } from "@/lib/process";
-import { claimsSchema, sessionSecret } from "@/lib/sessions/cookie";
+import { claimsSchema, sessionSecret, tokenCoding } from "@/lib/sessions/cookie";
 import { endSession } from "@/lib/sessions/end";
 import { absoluteSeconds, type SessionClaims, sessionCookieName, sessionCookieOptions } from "@/lib/sessions/session";
-import { startSession } from "@/lib/sessions/start";
-import { authenticate } from "@/lib/users/authenticate";
+import { localAccounts } from "./local";
+import { type Asked, oidcProvider } from "./oidc";
+import { passkeyProvider } from "./passkey";
 
-/** How next-auth signs people in here: local accounts, an encrypted cookie with our claims, our own pages. */
-export function authOptions(service: Service): NextAuthOptions {
-  const { url } = service.config;
+/** What one request to next-auth's routes has to do with ours: told before it, or learned by it. */
+export type Exchange = {
+  /** Of the authorization request that this one begins. */
+  asked?: Asked;
+  /** Ends the flow with the claims of the verified ID token. Absent: nobody is signed in by a provider here. */
+  finish?: (claims: Record<string, unknown>) => Promise<Ending>;
+  /** How it ended; absent where next-auth refused the answer before. */
+  ending?: Ending;
+  /** Who was signed in, by whatever. */
+  signedIn?: SessionClaims;
+  /** Where the cookies of a flow were written with another secret than the current one. */
+  secret?: string;
+};
+
+export type SignedIn = User & { claims: SessionClaims };
+
+/** How next-auth signs people in here: an encrypted cookie with our claims, our own pages, our own providers. */
+export function authOptions(service: Service, exchange: Exchange = {}): NextAuthOptions {
+  const { url, oidcProviders } = service.config;
   return {
-    secret: sessionSecret(service),
+    secret: exchange.secret ?? sessionSecret(service),
     session: { strategy: "jwt", maxAge: absoluteSeconds },
+    jwt: tokenCoding(service),
     pages: { signIn: "/signin", signOut: "/signout", error: "/signin", verifyRequest: "/signin", newUser: "/inbox" },
     cookies: { sessionToken: { name: sessionCookieName(url), options: sessionCookieOptions(url) } },
-    providers: [localAccounts(service)],
+    providers: [
+      localAccounts(service),
+      passkeyProvider(service),
+      ...oidcProviders.map((provider) => oidcProvider(provider, exchange.asked)),
+    ],
     callbacks: {
+      signIn: ({ user, account, profile }) => (account?.type === "oauth" ? finish(exchange, user, profile) : true),
       // Set once, at sign-in: nothing that comes later changes who it is.
-      jwt: ({ token, user }) => ((user as SignedIn | undefined)?.claims as typeof token | undefined) ?? token,
+      jwt: ({ token, user }) => {
+        const claims = (user as SignedIn | undefined)?.claims;
+        if (claims) exchange.signedIn = claims;
+        return (claims as typeof token | undefined) ?? token;
+      },
       // This endpoint has no reader of ours; it tells scripts nothing.
       session: ({ session }) => ({ expires: session.expires }),
       redirect: ({ url: wanted, baseUrl }) => samePlace(wanted, baseUrl),
@@ -30,40 +57,20 @@ export function authOptions(service: Service): NextAuthOptions {
       },
     },
     logger: {
-      error: (code) => service.log.warn({ event: code }, "sign-in reported an error"),
+      error: (code, metadata) => service.log.warn({ event: code, reason: reasonOf(metadata) }, "sign-in failed"),
       warn: (code) => service.log.debug({ event: code }, "sign-in reported a warning"),
       debug: () => {},
     },
   };
 }
 
-type SignedIn = User & { claims: SessionClaims };
-
-function localAccounts(service: Service) {
-  return CredentialsProvider({
-    credentials: { email: {}, password: {} },
-    authorize: async (credentials, request) => {
-      const { email, password } = credentials ?? {};
-      if (typeof email !== "string" || typeof password !== "string") return null;
-      return signIn(service, email, password, (request.headers ?? {}) as Sent).catch(hideCause(service));
-    },
-  });
-}
-
-type Sent = Record<string, string | undefined>;
-
-async function signIn(service: Service, email: string, password: string, headers: Sent): Promise<SignedIn | null> {
-  const user = await authenticate(service, email, password);
-  if (!user) return null;
-  const from = { userAgent: headers["user-agent"], address: headers["x-forwarded-for"] };
-  const claims = await startSession(service, {
-    userId: user.id,
-    iss: service.issuer,
-    sub: user.id,
-    amr: ["pwd"],
-    ...from,
-  });
-  return { id: user.id, claims };
+/** A path, which next-auth takes for a refusal, leaves the cookie of the session as it is; the route says where to really go. */
+async function finish(exchange: Exchange, user: User, claims: unknown): Promise<true | string> {
+  if (!exchange.finish) return "/signin";
+  exchange.ending = await exchange.finish(claims as Record<string, unknown>);
+  if (exchange.ending.kind !== "signed_in") return "/signin";
+  (user as SignedIn).claims = exchange.ending.claims;
+  return true;
 }
 
 /** Only our own pages; everything else leads to the inbox. */
@@ -72,10 +79,8 @@ function samePlace(wanted: string, baseUrl: string): string {
   return target?.origin === new URL(baseUrl).origin ? target.href : `${baseUrl}/inbox`;
 }
 
-/** next-auth would put the error's own text into the address of the next page. */
-function hideCause(service: Service): (error: Error) => never {
-  return (error) => {
-    service.log.error({ reason: error.message }, "somebody could not be signed in");
-    throw new Error("unavailable");
-  };
+/** What an operator needs to find a wrong setting. Anything that could be a token, a code or a state is taken out. */
+function reasonOf(metadata: unknown): string | undefined {
+  const inner = metadata instanceof Error ? metadata : (metadata as { error?: unknown } | undefined)?.error;
+  return inner instanceof Error ? inner.message.replaceAll(/[\w~+=-]{20,}/g, "…").slice(0, 300) : undefined;
 }

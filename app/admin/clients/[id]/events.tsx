@@ -1,0 +1,38 @@
+import { getTranslations } from "next-intl/server";
+import type { SecurityEvent } from "@/lib/admin/security-events";
+import { Outside } from "../../../outside";
+import { instantFormat } from "../../instant";
+
+/** What looked wrong about a client of late. */
+export async function SecurityEvents({ events }: { events: SecurityEvent[] }) {
+  const t = await getTranslations("admin");
+  const instant = await instantFormat();
+  return (
+    <section className="mt-6" aria-label={t("client.events")}>
+      <h2 className="heading mb-2">{t("client.events")}</h2>
+      {events.length === 0 ? (
+        <p className="card row text-muted">{t("client.noEvents")}</p>
+      ) : (
+        <ol className="card">
+          {events.map((event) => (
+            <li className="row grid gap-x-4 sm:grid-cols-[13rem_1fr]" key={event.seq}>
+              <time className="text-muted text-sm" dateTime={event.at.toISOString()}>
+                {instant(event.at)}
+              </time>
+              <span className="min-w-0">
+                {t(`events.${nameOf(event)}`)}
+                <span className="text-muted block text-sm break-words">
+                  <Outside text={[event.tool, event.account, event.reason].filter(Boolean).join(" · ")} />
+                </span>
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+type Name<T> = T extends `${string}.${infer Rest}` ? Rest : never;
+
+const nameOf = ({ type }: SecurityEvent) => type.slice(type.indexOf(".") + 1) as Name<SecurityEvent["type"]>;

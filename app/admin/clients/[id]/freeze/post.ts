@@ -1,0 +1,9 @@
+import { freezeClient } from "@/lib/clients/freeze";
+import { receiveAdminForm } from "../../../posted-form";
+
+export function post(request: Request, params: Record<string, string>): Promise<Response> {
+  return receiveAdminForm(request, params, "client", async ({ service, id, actor }) => {
+    await freezeClient(service, id, actor);
+    return "frozen";
+  });
+}

@@ -1,0 +1,116 @@
+import { getTranslations } from "next-intl/server";
+import type { Alert } from "@/lib/admin/alerts";
+import { readClientForAdmin } from "@/lib/admin/read-client";
+import type { ListedClient } from "@/lib/clients/list";
+import { getService } from "@/lib/process";
+import { isRecent } from "@/lib/sessions/session";
+import { miss } from "../../../miss";
+import { Outside } from "../../../outside";
+import { requireSession } from "../../../session";
+import { ActForm, ActSection, type Acts } from "../../act-form";
+import { ClientState } from "../../client-state";
+import { AdminFrame, Facts, SignInFirst } from "../../frame";
+import { instantFormat } from "../../instant";
+import { adminPath } from "../../posted-form";
+import { adminTitle } from "../../title";
+import { SecurityEvents } from "./events";
+import { PersonFreezes } from "./freezes";
+
+type Props = { params: Promise<{ id: string }> };
+
+export const generateMetadata = () => adminTitle("adminClient");
+
+/** One client: what it may ask, who is protected from it, what looked wrong, and the brake. */
+export default async function AdminClientPage({ params }: Props) {
+  const { id } = await params;
+  const path = adminPath("client", id);
+  const session = await requireSession(path);
+  const service = getService();
+  const found = await readClientForAdmin(service, session, id);
+  if (!found) return miss();
+  const { now, client, freezes, alert, events } = found;
+  const acts: Acts = { service, session, about: "client", id, canAct: isRecent(session, now) };
+  const t = await getTranslations("admin.client");
+  return (
+    <AdminFrame path={path} session={session}>
+      <h1 className="text-2xl font-bold">
+        <Outside text={client.name} />
+      </h1>
+      <p className="mt-1">
+        <ClientState client={client} />
+      </p>
+      <SignInFirst path={path} session={session} now={now} />
+      {alert ? <AlertBox acts={acts} alert={alert} /> : null}
+      {client.isFrozen ? (
+        <ActSection
+          acts={acts}
+          verb="unfreeze"
+          title={t("freezeTitle")}
+          what={t("frozenWhat")}
+          button={t("unfreeze")}
+        />
+      ) : (
+        <ActSection
+          acts={acts}
+          verb="freeze"
+          title={t("freezeTitle")}
+          what={t("freezeWhat")}
+          button={t("freeze")}
+          isDanger
+        />
+      )}
+      <ClientFacts client={client} />
+      <PersonFreezes acts={acts} freezes={freezes} />
+      <SecurityEvents events={events} />
+    </AdminFrame>
+  );
+}
+
+async function ClientFacts({ client }: { client: ListedClient }) {
+  const t = await getTranslations("admin.client");
+  const instant = await instantFormat();
+  return (
+    <Facts
+      facts={[
+        [
+          t("id"),
+          <span className="font-mono break-all" key="id">
+            {client.clientId}
+          </span>,
+        ],
+        [t("policy"), String(client.policyVersion)],
+        [
+          t("issuers"),
+          client.issuers.map((issuer) => (
+            <p className="break-all" key={issuer}>
+              <Outside text={issuer} />
+            </p>
+          )),
+        ],
+        [t("tools"), client.tools.length === 0 ? t("everyTool") : client.tools.join(", ")],
+        [t("since"), instant(client.createdAt)],
+      ]}
+    />
+  );
+}
+
+async function AlertBox({ acts, alert }: { acts: Acts; alert: Alert }) {
+  const t = await getTranslations("admin");
+  const instant = await instantFormat();
+  return (
+    <section className="notice mt-4" aria-label={t("alerts")}>
+      <p>
+        <span aria-hidden="true">▲ </span>
+        {t.rich("alert", { people: alert.people, client: () => <Outside text={alert.clientName} /> })}
+      </p>
+      <p className="mt-1 font-normal">
+        {t("alertWhat")} <time dateTime={alert.at.toISOString()}>({instant(alert.at)})</time>
+      </p>
+      <ActForm acts={acts} verb="acknowledge" fields={{ alert: alert.seq }}>
+        <button className="button-plain text-danger font-semibold" type="submit">
+          {t("acknowledge")}
+        </button>
+      </ActForm>
+    </section>
+  );
+}

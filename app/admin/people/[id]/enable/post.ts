@@ -1,0 +1,9 @@
+import { enableUser } from "@/lib/users/disable";
+import { receiveAdminForm } from "../../../posted-form";
+
+export function post(request: Request, params: Record<string, string>): Promise<Response> {
+  return receiveAdminForm(request, params, "user", async ({ service, id, actor }) => {
+    await enableUser(service, id, actor);
+    return "enabled";
+  });
+}
