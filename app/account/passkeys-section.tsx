@@ -1,11 +1,12 @@
 import { getFormatter, getTranslations } from "next-intl/server";
 import { readClock } from "@/lib/database/clock";
+import { mayChangePasskeys } from "@/lib/passkeys/may-change";
 import { passkeyNameMax } from "@/lib/passkeys/name";
 import { type Passkey, readPasskeys } from "@/lib/passkeys/passkey";
 import { passkeysMax } from "@/lib/passkeys/register";
 import type { Service } from "@/lib/process";
 import { csrfToken } from "@/lib/sessions/csrf";
-import { isRecent, type PersonSession } from "@/lib/sessions/session";
+import type { PersonSession } from "@/lib/sessions/session";
 import { AddPasskey } from "./add-passkey";
 import { newPasskeyTarget, passkeyTarget, signInAgain } from "./passkeys/target";
 
@@ -15,7 +16,7 @@ type Props = { service: Service; session: PersonSession };
 export async function PasskeysSection({ service, session }: Props) {
   const t = await getTranslations("passkeys");
   const passkeys = await readPasskeys(service.prisma, service.secrets, session);
-  const mayChange = isRecent(session, await readClock(service.pool));
+  const mayChange = mayChangePasskeys(session, passkeys.length, await readClock(service.pool));
   const csrf = (target: string) => csrfToken(service.secrets, { sid: session.sid, purpose: "account", target });
   return (
     <section className="mt-8" id="passkeys" aria-labelledby="passkeys-title">
@@ -38,7 +39,7 @@ export async function PasskeysSection({ service, session }: Props) {
             <Add csrf={csrf(newPasskeyTarget)} isFull={passkeys.length >= passkeysMax} />
           ) : (
             <>
-              <p>{t("addFirst")}</p>
+              <p>{passkeys.length === 0 ? t("addFirst") : t("addWithOne")}</p>
               <a className="button" href={signInAgain}>
                 {t("signInAgain")}
               </a>

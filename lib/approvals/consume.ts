@@ -14,6 +14,7 @@ import { isSameCaller, verifyRecord } from "../records/verify";
 import { isSameMac } from "../secrets/mac";
 import type { Accepted, Approval, Consumed } from "./approval";
 import { findForClient } from "./find";
+import { clockToleranceSeconds } from "./insert";
 import { preconditionsDigest } from "./preconditions";
 import { type Clocked, commitChange } from "./store";
 import { replayGraceSeconds, transition } from "./transitions";
@@ -119,7 +120,7 @@ async function verifyGrant(service: Service, approval: Accepted, request: Consum
 
 /** Only a passkey from before the request counts: one that was registered for it may be anybody's (section 7). */
 function isOlder(passkey: ReceiptClaims["passkey"], record: RecordClaims): boolean {
-  return passkey !== undefined && Date.parse(passkey.created_at) < record.iat * 1000;
+  return passkey !== undefined && Date.parse(passkey.created_at) < (record.iat - clockToleranceSeconds) * 1000;
 }
 
 /** The act-by of the receipt is no later than the record allows after the decision (I12). */

@@ -3,6 +3,7 @@ import { type DecisionEvidence, signReceipt } from "../receipts/sign";
 import type { RecordClaims } from "../records/claims";
 import { isCsrfToken } from "../sessions/csrf";
 import type { PersonSession } from "../sessions/session";
+import { freshUntil } from "../sessions/step-up";
 import type { Approval } from "./approval";
 import { commitDecision, countWrongCode } from "./commit-decision";
 import { type Choice, type DecisionForm, noteMaxCharacters } from "./decision-form";
@@ -23,6 +24,7 @@ export type DecisionNotice =
   | "passkey_missing"
   | "passkey_failed"
   | "note_too_long"
+  | "note_unreadable"
   | "try_again";
 
 export type DecisionResult =
@@ -87,6 +89,8 @@ async function decideOpened(
   const { record, viewDigest } = judged;
   if (form.choice === undefined) return { kind: "notice", notice: "choose" };
   if ([...form.note].length > noteMaxCharacters) return { kind: "notice", notice: "note_too_long" };
+  // PostgreSQL keeps every character but this one; nobody can type it.
+  if (form.note.includes("\u0000")) return { kind: "notice", notice: "note_unreadable" };
   if (form.choice === "accept") {
     const notice = whyNotAccepted(service, opened, record, form);
     if (notice === "code_wrong")
@@ -116,7 +120,8 @@ async function commit(
   note: string,
   evidence: DecisionEvidence,
 ): Promise<DecisionResult | "again"> {
-  const { approval, now } = opened;
+  const { approval, now, record } = opened;
+  if (!record) return "again";
   const step = transition(approval, { ...commandFor(choice), ...(note === "" ? {} : { note }) }, now);
   if (!step.ok || step.next.status === "pending" || !("decidedAt" in step.next) || !step.next.decidedAt) return "again";
   const receipt = await signReceipt(service, step.next, step.next.decidedAt, evidence);
@@ -124,12 +129,15 @@ async function commit(
     from: approval,
     to: { ...step.next, receipt },
     event: step.event,
-    validUntil: step.validUntil,
+    validUntil: earlier(approval.expiresAt, freshUntil(session, record.requirements)),
+    person: { sid: session.sid, userId: session.userId, credentialId: evidence.passkey?.credential_id },
     actor: { kind: "person" as const, iss: session.iss, sub: session.sub, userId: session.userId },
     data: { via: opened.via, name: session.name },
   };
   return (await commitDecision(service, change, choice)) ? { kind: "decided" } : "again";
 }
+
+const earlier = (a: Date, b: Date) => (a < b ? a : b);
 
 function commandFor(choice: Choice): Extract<Command, { kind: "decide" }> {
   return choice === "not_requested"

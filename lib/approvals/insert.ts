@@ -93,7 +93,7 @@ type VerdictRow = {
 };
 
 /** How far the process's clock, which dates the record, may be from the database's, which judges it. */
-const clockToleranceSeconds = 5;
+export const clockToleranceSeconds = 5;
 
 const insertSql = `
 WITH credential AS MATERIALIZED (

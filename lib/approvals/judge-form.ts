@@ -23,7 +23,7 @@ export function judgeForm(service: Service, session: PersonSession, opened: Open
   const { approval, now, record } = opened;
   if (statusAt(approval, now) !== "pending" || !record) return { kind: "ended" };
   if (!isFresh(session, record.requirements, approval.id, now)) return { kind: "step_up" };
-  const viewDigest = viewDigestOf(buildView(record, form.locale));
+  const viewDigest = viewDigestOf(buildView(record, form.locale), record.salt);
   const { locale, renderedAt } = form;
   const rendering = { approvalId: approval.id, sid: session.sid, viewDigest, locale, renderedAt };
   return isStamp(service.secrets, rendering, form.stamp)

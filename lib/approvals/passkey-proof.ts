@@ -1,5 +1,6 @@
 import { decisionChallenge } from "@countersign/mcp/decision-challenge";
 import type { PasskeyClaim } from "@countersign/mcp/passkey-claim";
+import { findAssertionFault } from "@countersign/mcp/webauthn-assertion";
 import { appendHourly } from "../audit/append-hourly";
 import { takeChallenge } from "../passkeys/challenge";
 import { type Passkey, readPasskey } from "../passkeys/passkey";
@@ -10,6 +11,7 @@ import type { Service } from "../process";
 import { rfc3339 } from "../receipts/sign";
 import type { RecordClaims } from "../records/claims";
 import type { PersonSession } from "../sessions/session";
+import { clockToleranceSeconds } from "./insert";
 
 /** The passkey's signature over a decision, as the receipt carries it. */
 export type PasskeyProof = PasskeyClaim;
@@ -65,7 +67,7 @@ async function prove(
   const { jwk, alg } = publicJwkOf(passkey.publicKey);
   const { rpId, origin } = relyingParty(service.config);
   const { clientDataJSON, authenticatorData, signature, userHandle } = response.response;
-  return {
+  const proof: PasskeyProof = {
     credential_id: passkey.credentialId,
     public_key: jwk,
     alg,
@@ -79,6 +81,8 @@ async function prove(
     authenticator_data: authenticatorData,
     signature,
   };
+  // The library reads signatures more loosely than those who verify the receipt: what they would refuse must not be decided by.
+  return findAssertionFault(proof, challenge) ? "bad_assertion" : proof;
 }
 
 /** What is signed by an accept: computed from the verified record, never from what a row or a form says. */
@@ -96,8 +100,11 @@ export function decisionClaims(record: RecordClaims, viewDigest: string, askedAt
   };
 }
 
-/** A passkey of the identity that is signed in, registered before this was asked. */
+/**
+ * A passkey of the identity that is signed in, registered before this was asked: passkeys are dated by the database, approvals by the
+ * process, which may be up to `clockToleranceSeconds` ahead.
+ */
 export function isUsable(passkey: Passkey, session: PersonSession, record: RecordClaims): boolean {
   const isTheirs = passkey.userId === session.userId && passkey.iss === session.iss && passkey.sub === session.sub;
-  return isTheirs && passkey.createdAt.getTime() < record.iat * 1000;
+  return isTheirs && passkey.createdAt.getTime() < (record.iat - clockToleranceSeconds) * 1000;
 }

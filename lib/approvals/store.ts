@@ -44,6 +44,8 @@ export type Change = {
   validFrom?: Date | undefined;
   event: ApprovalEvent | null;
   actor: AuditActor;
+  /** The session, and the passkey, by which a person decides: each must still hold when the change is written. */
+  person?: { sid: string; userId: string; credentialId?: string | undefined };
   /** Goes into the audit event: ids, codes and names only (I9). */
   data?: Record<string, string | number | boolean | null | string[]>;
 };
@@ -51,8 +53,8 @@ export type Change = {
 /**
  * Writes a change with its audit event and its outbox row in one statement, so all or none (I8), if and only if the row is
  * still the version that the change was computed from and the clock, read after the row lock, is within the change's bounds
- * (I4, I5, I6, I12), a client's key is not revoked, and no signing key is that the change rests on. False: somebody else was first, it is
- * too late, or a key is gone; read again.
+ * (I4, I5, I6, I12), a client's key is not revoked, no signing key is that the change rests on, and the session, user and passkey of a person
+ * who decides hold. False: somebody else was first, it is too late, or one of these is gone; read again.
  */
 export async function commitChange(db: Queryable, change: Change): Promise<boolean> {
   const { from, event } = change;
@@ -70,16 +72,26 @@ export async function commitChange(db: Queryable, change: Change): Promise<boole
       ...columnsOf(change.to),
       change.actor.kind === "client" ? change.actor.keyId : null,
       kidsOf(change),
+      change.person?.sid ?? null,
+      change.person?.userId ?? null,
+      change.person?.credentialId ?? null,
     ],
   });
   return rowCount === 1;
 }
 
 // The clock is read in a step of its own above the locked row. In the same SELECT, or in the UPDATE's own condition, it
-// would be read before the wait for the lock and would let late answers in.
+// would be read before the wait for the lock and would let late answers in. Session, user and passkey are locked after the row for the same
+// reason: a lock looks at the newest version, a plain read at that of the statement's beginning. The user comes before the session, as
+// everywhere.
 const changeSql = `
 WITH locked AS MATERIALIZED (SELECT "id", "version" FROM "approval" WHERE "id" = $1 FOR UPDATE),
 clocked AS MATERIALIZED (SELECT "id", "version", clock_timestamp() AS "at" FROM locked),
+present AS MATERIALIZED (
+  SELECT 1 FROM clocked, "user" u, "session" s WHERE s."sid" = $25 AND s."user_id" = $26 AND u."id" = s."user_id"
+    AND s."revoked_at" IS NULL AND u."disabled_at" IS NULL FOR SHARE OF u, s),
+holding AS MATERIALIZED (
+  SELECT 1 FROM clocked, "passkey" p WHERE p."credential_id" = $27 AND p."user_id" = $26 FOR KEY SHARE OF p),
 changed AS (
   UPDATE "approval" a SET "status" = $8, "decision" = $9, "reason" = $10, "decided_at" = $11, "act_by" = $12, "note" = $13, "receipt" = $14,
     "settled_at" = $15, "consumed_at" = $16, "consumer_hash" = $17, "outcome" = $18, "outcome_code" = $19, "outcome_at" = $20, "outcome_derived" = $21,
@@ -90,6 +102,7 @@ changed AS (
       WHERE k."key_id" = $23 AND k."revoked_at" IS NULL AND l."disabled_at" IS NULL AND l."id" = a."client_id"))
     AND (coalesce($5, '') NOT IN ('approval.accepted', 'approval.consumed') OR NOT ${isFrozenAt('c."at"')})
     AND NOT EXISTS (SELECT 1 FROM "signing_key" s WHERE s."kid" = ANY($24::text[]) AND s."status" = 'revoked')
+    AND ($25::text IS NULL OR EXISTS (SELECT 1 FROM present)) AND ($27::text IS NULL OR EXISTS (SELECT 1 FROM holding))
     AND ($3::timestamptz IS NULL OR c."at" < $3) AND ($4::timestamptz IS NULL OR c."at" >= $4)
   RETURNING a."id", a."seq", a."client_id", a."tool", a."decision", a."reason", c."at"),
 audited AS (

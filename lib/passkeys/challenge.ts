@@ -24,6 +24,7 @@ export async function issueChallenge(
   of: ChallengeBinding & { nonce?: string; challenge?: string; issuedAt?: Date },
 ): Promise<{ challenge: string; issuedAt: Date }> {
   const challenge = of.challenge ?? randomBytes(32).toString("base64url");
+  await dropOldest(pool, of);
   const { rows } = await pool.query<{ issued_at: Date }>(
     `INSERT INTO "passkey_challenge" ("challenge", "purpose", "sid", "approval_id", "nonce", "issued_at", "expires_at")
      SELECT $1, $2, $3, $4, $5, i."at", i."at" + make_interval(secs => $7)
@@ -41,6 +42,18 @@ export async function issueChallenge(
   const issuedAt = rows[0]?.issued_at;
   if (!issuedAt) throw new Error("the challenge was not stored");
   return { challenge, issuedAt };
+}
+
+/** As many as somebody can have on their screens; a script that asks again and again fills nothing. */
+const openMax = 5;
+
+async function dropOldest(pool: Pick<pg.Pool, "query">, { purpose, sid, approvalId }: ChallengeBinding): Promise<void> {
+  await pool.query(
+    `DELETE FROM "passkey_challenge" WHERE "challenge" IN (SELECT "challenge" FROM "passkey_challenge"
+       WHERE "purpose" = $1 AND "sid" IS NOT DISTINCT FROM $2 AND "approval_id" IS NOT DISTINCT FROM $3
+       ORDER BY "issued_at" DESC OFFSET $4)`,
+    [purpose, sid ?? null, approvalId ?? null, openMax - 1],
+  );
 }
 
 /**

@@ -4,9 +4,10 @@ import { appendAudit } from "../audit/append";
 import { readClock } from "../database/clock";
 import { transact } from "../database/transact";
 import type { Service } from "../process";
-import { isRecent, type PersonSession } from "../sessions/session";
+import type { PersonSession } from "../sessions/session";
 import { issueBoundChallenge, takeBoundChallenge } from "./bound-challenge";
 import { challengeSeconds } from "./challenge";
+import { mayChangePasskeys } from "./may-change";
 import { cleanPasskeyName } from "./name";
 import { macOfPasskey, readPasskeys } from "./passkey";
 import { passkeyAlgorithms } from "./public-jwk";
@@ -23,13 +24,13 @@ export type AskToRegister =
 
 /**
  * Asks the person's authenticator for a passkey that finds its account by itself and verifies its user (WebAuthn level 3, section 5.4),
- * for the identity of this session. `sign_in_again`: it was not signed in within 300 s; `too_many`: there are 20; `bad_name`: the name
+ * for the identity of this session. `sign_in_again`: see `mayChangePasskeys`; `too_many`: there are 20; `bad_name`: the name
  * could not be given later on.
  */
 export async function askToRegister(service: Service, session: PersonSession, name: string): Promise<AskToRegister> {
   if (cleanPasskeyName(name) === undefined) return { kind: "bad_name" };
-  if (!isRecent(session, await readClock(service.pool))) return { kind: "sign_in_again" };
   const existing = await readPasskeys(service.prisma, service.secrets, session);
+  if (!mayChangePasskeys(session, existing.length, await readClock(service.pool))) return { kind: "sign_in_again" };
   if (existing.length >= passkeysMax) return { kind: "too_many" };
   const challenge = await issueBoundChallenge(service, { purpose: "register", sid: session.sid, target: "" });
   const { rpId, name: rpName } = relyingParty(service.config);
@@ -52,7 +53,7 @@ export async function askToRegister(service: Service, session: PersonSession, na
 /** `refused`: the answer does not count, or the passkey is registered already. */
 export type RegisterResult =
   | { kind: "registered"; credentialId: string }
-  | { kind: "refused" | "too_many" | "bad_name" };
+  | { kind: "refused" | "sign_in_again" | "too_many" | "bad_name" };
 
 /**
  * Registers the passkey that answers a challenge of this session, under a name of the person's choice. Registration and audit event
@@ -77,6 +78,8 @@ export async function registerPasskey(
     await db.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [["passkeys", iss, sub].join("\n")]);
     const { rowCount: count } = await db.query(`SELECT 1 FROM "passkey" WHERE "iss" = $1 AND "sub" = $2`, [iss, sub]);
     if ((count ?? 0) >= passkeysMax) return { kind: "too_many" };
+    // Of two first ones that were asked for at once, the second would need the first.
+    if (!mayChangePasskeys(session, count ?? 0, await readClock(db))) return { kind: "sign_in_again" };
     if (!(await insert(service, db, { ...registered, userId, iss, sub, name }))) return { kind: "refused" };
     await appendAudit(db, {
       type: "person.passkey_added",

@@ -3,19 +3,22 @@ import type { AuditActor } from "../audit/event";
 import { readClock } from "../database/clock";
 import { Problem } from "../problem";
 import type { Service } from "../process";
-import { isRecent, type PersonSession } from "../sessions/session";
+import type { PersonSession } from "../sessions/session";
+import { mayChangePasskeys } from "./may-change";
+import { readPasskeys } from "./passkey";
 
 /**
- * Removes a passkey of this session's identity: from then on it signs nobody in and approves nothing. `sign_in_again`: the sign-in is older
- * than 300 s. `missing`: it is not this identity's (any more), as for an unknown one. Nothing is done in either case.
+ * Removes a passkey of this session's identity: from then on it signs nobody in and approves nothing. `sign_in_again`: see
+ * `mayChangePasskeys`. `missing`: it is not this identity's (any more), as for an unknown one. Nothing is done in either case.
  */
 export async function removePasskey(
   service: Service,
   session: PersonSession,
   credentialId: string,
 ): Promise<"removed" | "sign_in_again" | "missing"> {
-  if (!isRecent(session, await readClock(service.pool))) return "sign_in_again";
   const { userId, iss, sub } = session;
+  const { length: count } = await readPasskeys(service.prisma, service.secrets, session);
+  if (!mayChangePasskeys(session, count, await readClock(service.pool))) return "sign_in_again";
   const actor = { kind: "person", iss, sub, userId } as const;
   return (await remove(service, { credentialId, userId, iss, sub }, actor)) ? "removed" : "missing";
 }

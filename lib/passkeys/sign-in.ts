@@ -36,7 +36,7 @@ export async function signInWithPasskey(
     return undefined;
   }
   const { userId, iss, sub } = judged.passkey;
-  return startSession(service, {
+  const claims = await startSession(service, {
     userId,
     iss,
     sub,
@@ -44,6 +44,7 @@ export async function signInWithPasskey(
     userAgent: headers.get("user-agent") ?? undefined,
     address: headers.get("x-forwarded-for") ?? undefined,
   });
+  return { ...claims, byPasskey: true };
 }
 
 async function judge(

@@ -58,6 +58,7 @@ export async function stepUpWithPasskey(
     authTime: Math.floor(Date.now() / 1000),
     amr: passkeyAmr,
     stepUpFor,
+    byPasskey: true,
     ...from,
   });
 }

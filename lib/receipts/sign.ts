@@ -34,6 +34,7 @@ export function signReceipt(
     jti: `rct_${randomUUID()}`,
     iat: Math.floor(Date.now() / 1000),
     approval_id: approval.id,
+    asked_at: rfc3339(approval.createdAt),
     status: approval.status,
     ...decisionOf(approval),
     action_digest: approval.actionDigest,

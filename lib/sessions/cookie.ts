@@ -13,6 +13,7 @@ export const claimsSchema = z.object({
   amr: z.array(z.string()),
   startedAt: z.int(),
   stepUpFor: z.string().optional(),
+  byPasskey: z.literal(true).optional(),
 });
 
 /** The secret of the cookie's encryption, as next-auth takes it. */
@@ -66,8 +67,8 @@ export async function claimsFromCookie(service: Service, headers: Headers): Prom
   if (!value) return undefined;
   const claims = claimsSchema.safeParse((await decodeToken(service, value))?.claims).data;
   if (!claims) return undefined;
-  const { stepUpFor, ...rest } = claims;
-  return stepUpFor === undefined ? rest : { ...rest, stepUpFor };
+  const { stepUpFor, byPasskey, ...rest } = claims;
+  return { ...rest, ...(stepUpFor === undefined ? {} : { stepUpFor }), ...(byPasskey ? { byPasskey } : {}) };
 }
 
 /** A `Set-Cookie` value that carries these claims, encrypted. */

@@ -12,6 +12,8 @@ export type FreshProof = {
   amr: string[];
   /** An approval's id, or `stepUpForAccount`. */
   stepUpFor: string;
+  /** It was a passkey that proved it. */
+  byPasskey?: true;
   userAgent?: string | undefined;
   address?: string | undefined;
 };
@@ -26,7 +28,7 @@ export async function replaceSession(
   proof: FreshProof,
 ): Promise<SessionClaims | undefined> {
   const { userId, iss, sub, startedAt } = session;
-  const { authTime, amr, stepUpFor, address } = proof;
+  const { authTime, amr, stepUpFor, byPasskey, address } = proof;
   const userAgent = proof.userAgent?.slice(0, 300);
   const sid = `ses_${randomBytes(24).toString("base64url")}`;
   const isReplaced = await service.prisma.$transaction(async (tx) => {
@@ -45,5 +47,7 @@ export async function replaceSession(
     });
     return true;
   });
-  return isReplaced ? { sid, userId, iss, sub, authTime, amr, startedAt, stepUpFor } : undefined;
+  return isReplaced
+    ? { sid, userId, iss, sub, authTime, amr, startedAt, stepUpFor, ...(byPasskey ? { byPasskey } : {}) }
+    : undefined;
 }

@@ -14,8 +14,10 @@ export type SessionClaims = {
   amr: string[];
   /** Seconds since the epoch: when the session began; a step-up does not move it. */
   startedAt: number;
-  /** The approval that the newest step-up was for. */
+  /** What the newest step-up was for: an approval's id, or the account. */
   stepUpFor?: string;
+  /** The newest sign-in or step-up was by a passkey of ours; what a provider says in `amr` is not that. */
+  byPasskey?: true;
 };
 
 /** A session that holds now, with what the pages show of its user. */

@@ -37,17 +37,18 @@ export async function stepUp(
   });
 }
 
+type Freshness = { maxAuthAgeSeconds: number; stepUpSeconds: number };
+
 /**
  * Whether the sign-in is fresh enough at `now` (the database's clock). `maxAuthAgeSeconds: 0` asks for a step-up for this very approval,
  * no older than `stepUpSeconds`.
  */
-export function isFresh(
-  session: SessionClaims,
-  required: { maxAuthAgeSeconds: number; stepUpSeconds: number },
-  approvalId: string,
-  now: Date,
-): boolean {
-  const ageMax = required.maxAuthAgeSeconds === 0 ? required.stepUpSeconds : required.maxAuthAgeSeconds;
+export function isFresh(session: SessionClaims, required: Freshness, approvalId: string, now: Date): boolean {
   const isFor = required.maxAuthAgeSeconds > 0 || session.stepUpFor === approvalId;
-  return isFor && session.authTime >= now.getTime() / 1000 - ageMax;
+  return isFor && now < freshUntil(session, required);
+}
+
+/** From when on the sign-in is too old: one millisecond after its last. */
+export function freshUntil(session: SessionClaims, { maxAuthAgeSeconds, stepUpSeconds }: Freshness): Date {
+  return new Date((session.authTime + (maxAuthAgeSeconds === 0 ? stepUpSeconds : maxAuthAgeSeconds)) * 1000 + 1);
 }

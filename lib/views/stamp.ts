@@ -6,10 +6,13 @@ import type { Secrets } from "../secrets/derive";
 import { isMacOf, type MacParts, mac } from "../secrets/mac";
 import type { View } from "./view";
 
-/** SHA-256 over the RFC 8785 text of the view: names exactly what was on the page. */
-export function viewDigestOf(view: View): string {
+/**
+ * SHA-256 over the RFC 8785 text of the view and the record's salt: names exactly what was on the page. Salted, since it stays in the
+ * receipt when the arguments are gone, where they could be guessed from it otherwise (I9).
+ */
+export function viewDigestOf(view: View, salt: string): string {
   return `sha256:${createHash("sha256")
-    .update(canonicalJson(view as unknown as JsonValue))
+    .update(canonicalJson({ view, salt } as unknown as JsonValue))
     .digest("hex")}`;
 }
 

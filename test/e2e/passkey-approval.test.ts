@@ -2,6 +2,7 @@ import { verifyReceipt } from "@countersign/mcp/receipt";
 import { pino } from "pino";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { clockToleranceSeconds } from "@/lib/approvals/insert";
 import type { Service } from "@/lib/process";
 import { startService } from "@/lib/service/start";
 import type { ServerProcess } from "@/scripts/server-process";
@@ -44,8 +45,8 @@ async function openPhoneWithPasskey(person: Person): Promise<void> {
   await page.getByRole("button", { name: "Add a passkey" }).click();
   await page.getByText("Phone", { exact: true }).waitFor();
   await context.clearCookies();
-  // Signed instants are whole seconds: what is asked for in the same second is not known to be later.
-  await page.waitForTimeout(1_000);
+  // What is asked for within the tolerance between clocks is not known to be later.
+  await page.waitForTimeout((clockToleranceSeconds + 1) * 1_000);
 }
 
 async function signInWithPasskey(path: string): Promise<void> {

@@ -17,7 +17,7 @@ export async function viewDigestFor(
 ): Promise<string> {
   const opened = await openForPerson(service, session, approvalId);
   if (!opened?.record) throw new Error("the page would not show this approval");
-  return viewDigestOf(buildView(opened.record, locale));
+  return viewDigestOf(buildView(opened.record, locale), opened.record.salt);
 }
 
 /** The form as the page would have rendered it for this session two seconds ago, filled in. */

@@ -6,6 +6,7 @@ import { addPerson, addTestClient, mintApproval, mintBody, type Person, signIn, 
 import { seedAdminPages } from "./admin-page-states";
 import { expireIn } from "./deadline";
 import { decideAs } from "./deciding";
+import { addPasskey } from "./passkeys";
 
 type Cookie = { name: string; value: string };
 export type PageState = { name: string; path: string; cookies: Cookie[] };
@@ -77,6 +78,9 @@ export async function seedPages(service: Service): Promise<PageState[]> {
   const pending = await mintApproval(client, ada, rich);
   const hidden = await mintApproval(client, ada, odd);
   const stepUp = await mintApproval(strict, ada, rich);
+  const signing = await addTestClient(service, { default: { passkey: "required" } });
+  await addPasskey(service, ada);
+  const [passkey, noPasskey] = [await mintApproval(signing, ada, rich), await mintApproval(signing, bob, rich)];
   const ended = await seedEndings(service, client, ada);
   const notice = asCookie(
     await flashCookie(
@@ -91,12 +95,16 @@ export async function seedPages(service: Service): Promise<PageState[]> {
     { name: "pending", path: `/a/${pending.id}`, cookies: mine },
     { name: "pending-notice", path: `/a/${pending.id}`, cookies: [...mine, notice] },
     { name: "pending-odd", path: `/a/${hidden.id}`, cookies: mine },
+    { name: "pending-passkey", path: `/a/${passkey.id}`, cookies: mine },
+    { name: "pending-passkey-none", path: `/a/${noPasskey.id}`, cookies: [asCookie(bobs.cookie)] },
     { name: "not-requested", path: `/a/${pending.id}/not-requested`, cookies: mine },
     { name: "step-up", path: `/a/${stepUp.id}`, cookies: mine },
     { name: "miss", path: `/a/${pending.id}`, cookies: [asCookie(bobs.cookie)] },
     ...ended.map(({ name, id }) => ({ name: `ended-${name}`, path: `/a/${id}`, cookies: mine })),
     { name: "inbox", path: "/inbox", cookies: mine },
     { name: "inbox-empty", path: "/inbox", cookies: [asCookie(bobs.cookie)] },
+    { name: "account", path: "/account", cookies: mine },
+    { name: "account-empty", path: "/account", cookies: [asCookie(bobs.cookie)] },
     { name: "signout", path: "/signout", cookies: mine },
     { name: "audit", path: "/audit", cookies: [asCookie(audits.cookie)] },
     { name: "audit-detail", path: `/audit/${ended[2]?.id}`, cookies: [asCookie(audits.cookie)] },

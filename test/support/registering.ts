@@ -1,6 +1,7 @@
 import { askToRegister, type RegisterResult, registerPasskey } from "@/lib/passkeys/register";
 import { relyingParty } from "@/lib/passkeys/relying-party";
 import type { Service } from "@/lib/process";
+import { stepUpForAccount } from "@/lib/sessions/replace";
 import type { PersonSession } from "@/lib/sessions/session";
 import {
   type AnswerOverrides,
@@ -8,6 +9,9 @@ import {
   createAuthenticator,
   type SoftwareAuthenticator,
 } from "./software-authenticator";
+
+/** What a session has whose person has just proved with a passkey that they may change the account. */
+export const steppedUp = { byPasskey: true, stepUpFor: stepUpForAccount } as const;
 
 /** An authenticator at the service's own page. */
 export function authenticatorFor(service: Service, alg: CoseAlgorithm = -7): SoftwareAuthenticator {

@@ -11,7 +11,7 @@ export function receiveApprovalForm(
   answer: (posted: PostedForm) => Promise<Response>,
 ): Promise<Response> {
   const id = params["id"] ?? "";
-  return receiveForm(request, `/a/${id}`, (posted) =>
+  return receiveForm(request, pagePath(id), (posted) =>
     answer({ ...posted, id }).catch((error: unknown) => {
       const isStale = error instanceof Problem && error.code === "stale_form";
       if (isStale && request.headers.get("accept")?.includes("text/html"))
@@ -23,10 +23,13 @@ export function receiveApprovalForm(
 
 /** Back to the approval's page with something to say. */
 export async function backWith({ service, id, session }: PostedForm, flash: Flash): Promise<Response> {
-  return seeOther(`/a/${id}`, [await flashCookie(service, { sid: session.sid, target: id }, flash)]);
+  return seeOther(pagePath(id), [await flashCookie(service, { sid: session.sid, target: id }, flash)]);
 }
 
 /** There is nothing here for this person (I2). */
 export const missing = () => new Problem("not_found");
 /** The form was not made for this session, page and purpose; nothing was done. */
 export const staleForm = () => new Problem("stale_form");
+
+/** Where an approval's page is; what is no id may hold anything. */
+export const pagePath = (id: string) => `/a/${encodeURIComponent(id)}`;

@@ -1,6 +1,6 @@
 import { registerPasskey } from "@/lib/passkeys/register";
 import { receiveForm, requireCsrf } from "../../posted-form";
-import { newPasskeyTarget, passkeysPlace } from "./target";
+import { newPasskeyTarget, passkeysPlace, signInAgain } from "./target";
 
 /** Registers the passkey that the person's device has made. For the page's own script: JSON. */
 export function post(request: Request): Promise<Response> {
@@ -9,6 +9,7 @@ export function post(request: Request): Promise<Response> {
     const { service, session, form } = posted;
     const sent = { answer: form.get("answer") ?? "", name: form.get("name") ?? "" };
     const result = await registerPasskey(service, session, sent);
-    return Response.json(result.kind === "registered" ? { goTo: passkeysPlace } : { fault: result.kind });
+    if (result.kind === "registered") return Response.json({ goTo: passkeysPlace });
+    return Response.json(result.kind === "sign_in_again" ? { goTo: signInAgain } : { fault: result.kind });
   });
 }

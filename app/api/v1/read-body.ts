@@ -30,7 +30,9 @@ export function validate<T extends z.ZodType>(schema: T, value: unknown): z.infe
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const { issues } = result.error;
-  const isUnsupported = issues.some((issue) => issue.code === "unrecognized_keys" && issue.path.join() === "requirements");
+  const isUnsupported = issues.some(
+    (issue) => issue.code === "unrecognized_keys" && issue.path.join() === "requirements",
+  );
   throw new Problem(isUnsupported ? "unsupported_requirement" : "invalid_request", {
     errors: issues.slice(0, 20).flatMap(fieldErrors),
   });

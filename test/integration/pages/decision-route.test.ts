@@ -3,17 +3,20 @@ import { post as decision } from "@/app/a/[id]/decision/post";
 import { post as liftCooldown } from "@/app/a/[id]/lift-cooldown/post";
 import { post as stepUp } from "@/app/a/[id]/sign-in-again/submit/post";
 import { post as takeBack } from "@/app/a/[id]/take-back/post";
+import { createFormApp } from "@/app/forms";
 import type { DecisionForm } from "@/lib/approvals/decision-form";
 import { setService } from "@/lib/process";
 import { readFlash, stepUpTarget } from "@/lib/requests/flash";
 import { csrfToken } from "@/lib/sessions/csrf";
 import { readSession } from "@/lib/sessions/read";
-import { stampOf } from "@/lib/views/stamp";
+import { buildView } from "@/lib/views/build";
+import { stampOf, viewDigestOf } from "@/lib/views/stamp";
 import {
   addPerson,
   addTestClient,
   canary,
   mintApproval,
+  mintBody,
   type Person,
   password,
   signIn,
@@ -126,6 +129,46 @@ describe("the decision route", () => {
     };
     expect([(await send({})).status, await statusOf(id)]).toEqual([403, "pending"]);
     expect([(await send({ origin: "http://localhost:3000" })).status, await statusOf(id)]).toEqual([303, "accepted"]);
+  });
+
+  it("I9: what stays in a receipt does not let anybody find an argument by trying values", async () => {
+    const { id } = await mintApproval(client, ada, { action: { tool: "pay", arguments: { amount: 471 } } });
+    await submit(id, await accepting(id, { choice: "decline" }));
+    const { rows } = await t.service.pool.query(`SELECT "receipt", "expires_at" FROM "approval" WHERE "id" = $1`, [id]);
+    const { view_digest } = JSON.parse(Buffer.from(rows[0].receipt.split(".")[1], "base64url").toString());
+    const { caller, presentation } = mintBody(ada);
+    const exp = rows[0].expires_at.getTime() / 1000;
+    const guess = (amount: number, salt: string) => {
+      const record = {
+        view_version: 1,
+        client_name: "CRM server",
+        caller,
+        presentation,
+        exp,
+        action: { tool: "pay", arguments: { amount } },
+      };
+      return viewDigestOf(buildView(record as never, "en"), salt);
+    };
+    expect(Array.from({ length: 1_000 }, (_, amount) => guess(amount, ""))).not.toContain(view_digest);
+  });
+
+  it("a note that cannot be kept is refused by name, and a malformed id is answered as an unknown one (I2)", async () => {
+    const { id } = await mintApproval(client, ada);
+    const response = await submit(id, await accepting(id, { choice: "decline", note: "a\u0000b" }));
+    expect([response.status, await statusOf(id)]).toEqual([303, "pending"]);
+    const headers = {
+      cookie: adas.cookie,
+      ...sameOrigin,
+      accept: "text/html",
+      "content-type": "application/x-www-form-urlencoded",
+    };
+    const ask = async (path: string) => {
+      const request = new Request(`http://localhost:3000/a/${path}`, { method: "POST", headers, body: "csrf=x" });
+      return (await createFormApp(t.service).fetch(request)).status;
+    };
+    for (const form of ["decision", "challenge", "take-back", "lift-cooldown"])
+      for (const odd of ["%E6%97%A5", "%00", "x%0d%0ay", "a%2f..%2f..%2fsignin"])
+        expect(await ask(`${odd}/${form}`)).toBe(await ask(`apr_00000000000000000000000000/${form}`));
   });
 
   it("I1: a CSRF token that is missing, or of another session, approval or purpose, decides nothing", async () => {

@@ -4,7 +4,10 @@ import { askPasskey } from "@/lib/approvals/ask-passkey";
 import { decide } from "@/lib/approvals/decide";
 import type { DecisionForm } from "@/lib/approvals/decision-form";
 import { signClaims } from "@/lib/keys/sign-claims";
+import { removePasskeyOf } from "@/lib/passkeys/remove";
+import { endUserSessions } from "@/lib/sessions/end-all";
 import type { PersonSession } from "@/lib/sessions/session";
+import { disableUser } from "@/lib/users/disable";
 import {
   addPerson,
   addTestClient,
@@ -64,6 +67,20 @@ async function rowOf(id: string): Promise<{ status: string; receipt: string }> {
   const { rows } = await t.service.pool.query(`SELECT "status", "receipt" FROM "approval" WHERE "id" = $1`, [id]);
   return rows[0];
 }
+
+/** Until a decision waits for a row that somebody holds. */
+async function untilWaiting(): Promise<void> {
+  const sql = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%locked AS MATERIALIZED%' AND datname = current_database()`;
+  while ((await t.service.pool.query(sql)).rows.length === 0);
+}
+
+const admin = { kind: "admin", via: "cli" } as const;
+const between: Record<string, (person: Person, key: SoftwareAuthenticator) => Promise<unknown>> = {
+  "the session ends": ({ userId }) => endUserSessions(t.service, userId, admin),
+  "the user is disabled": ({ userId }) => disableUser(t.service, userId, admin),
+  "the passkey is removed": ({ userId }, { credentialId }) =>
+    removePasskeyOf(t.service, { userId, credentialId }, admin),
+};
 
 const failed = { kind: "notice", notice: "passkey_failed" };
 
@@ -195,7 +212,7 @@ describe("an approval that requires a passkey", () => {
     await expectPending(id, await accept(id, answer(await questionFor(id), {}, bobs)));
   });
 
-  it("counts no passkey that was registered after the request, even one second", async () => {
+  it("counts no passkey that was registered after the request, or in the seconds by which clocks may differ", async () => {
     const dan = await addPerson(t.service, "Dan");
     const dans = (await signIn(t.service, dan)).session;
     const id = await mint({}, dan);
@@ -203,10 +220,10 @@ describe("an approval that requires a passkey", () => {
       `SELECT "created_at" AS "at" FROM "approval" WHERE "id" = $1`,
       [id],
     );
-    const late = await addPasskey(t.service, dan, { createdAt: rows[0]?.at ?? new Date() });
+    const late = await addPasskey(t.service, dan, { createdAt: new Date((rows[0]?.at.getTime() ?? 0) - 5_000) });
     const form = await formFor(t.service, dans, id, "accept");
     expect(await askPasskey(t.service, dans, id, form)).toEqual({ kind: "no_passkey" });
-    const older = await addPasskey(t.service, dan, { createdAt: new Date((rows[0]?.at.getTime() ?? 0) - 1) });
+    const older = await addPasskey(t.service, dan, { createdAt: new Date((rows[0]?.at.getTime() ?? 0) - 5_001) });
     await expectPending(id, await accept(id, answer(await questionFor(id, dans), {}, late), dans));
     expect(await accept(id, answer(await questionFor(id, dans), {}, older), dans)).toEqual({ kind: "decided" });
   });
@@ -252,6 +269,85 @@ describe("an approval that requires a passkey", () => {
       where: { approvalId: id, type: "security.passkey_failed" },
     });
     expect(events).toMatchObject([{ actor: { kind: "person", userId: ada.userId }, data: { fault: "bad_assertion" } }]);
+  });
+
+  for (const [what, act] of Object.entries(between))
+    it(`is not accepted by a form that waits for the row while ${what}`, async () => {
+      const fay = await addPerson(t.service, "Fay");
+      const fays = (await signIn(t.service, fay)).session;
+      const hers = await addPasskey(t.service, fay);
+      const id = await mint({}, fay);
+      const passkeyAnswer = answer(await questionFor(id, fays), {}, hers);
+      const form = await formFor(t.service, fays, id, "accept", { passkeyAnswer });
+      const holder = await t.service.pool.connect();
+      await holder.query("BEGIN");
+      await holder.query(`SELECT 1 FROM "approval" WHERE "id" = $1 FOR UPDATE`, [id]);
+      const decided = decide(t.service, fays, id, form);
+      await untilWaiting();
+      await act(fay, hers);
+      await holder.query("COMMIT");
+      holder.release();
+      expect((await decided).kind).not.toBe("decided");
+      expect((await rowOf(id)).status).toBe("pending");
+    });
+
+  it("is not accepted by a form that waits for the row until the sign-in is too old (I6)", async () => {
+    const fay = await addPerson(t.service, "Fay");
+    const key = await addPasskey(t.service, fay);
+    const fresh = (await signIn(t.service, fay)).session;
+    const id = await mint({}, fay);
+    const { rows } = await t.service.pool.query<{ now: Date }>("SELECT clock_timestamp() AS now");
+    const nearly = { ...fresh, authTime: Math.floor((rows[0]?.now.getTime() ?? 0) / 1000) - 898 };
+    const form = await formFor(t.service, nearly, id, "accept", {
+      passkeyAnswer: answer(await questionFor(id, nearly), {}, key),
+    });
+    const holder = await t.service.pool.connect();
+    await holder.query("BEGIN");
+    await holder.query(`SELECT 1 FROM "approval" WHERE "id" = $1 FOR UPDATE`, [id]);
+    const decided = decide(t.service, nearly, id, form);
+    await untilWaiting();
+    await holder.query("SELECT pg_sleep(3)");
+    await holder.query("COMMIT");
+    holder.release();
+    expect(await decided).toEqual({ kind: "step_up" });
+    expect((await rowOf(id)).status).toBe("pending");
+  });
+
+  it("is not accepted by a signature that a verifier of the receipt would refuse", async () => {
+    const id = await mint();
+    const loose = key.get(await questionFor(id));
+    const der = Buffer.concat([Buffer.from(loose.response.signature, "base64url"), Buffer.from([0])]);
+    loose.response.signature = der.toString("base64url");
+    await expectPending(id, await accept(id, JSON.stringify(loose)));
+  });
+
+  it("counts no passkey of the same user's other identity", async () => {
+    const id = await mint();
+    const other = await addPasskey(t.service, { ...ada, iss: "https://idp.example", sub: "ada" });
+    await expectPending(id, await accept(id, answer(await questionFor(id), {}, other)));
+  });
+
+  it("grants no consume on a passkey that the receipt dates after the request, though signed by the service", async () => {
+    const body = mintBody(ada);
+    const { id } = await mintApproval(client, ada, { ...passkeyOnly, action: body.action });
+    await accept(id, answer(await questionFor(id)));
+    const claims = JSON.parse(Buffer.from((await rowOf(id)).receipt.split(".")[1] ?? "", "base64url").toString());
+    const late = { ...claims, passkey: { ...claims.passkey, created_at: claims.asked_at } };
+    const forged = await signClaims(t.service.keys, "approval-receipt+jwt", late);
+    await t.service.pool.query(`UPDATE "approval" SET "receipt" = $2 WHERE "id" = $1`, [id, forged]);
+    const consumed = { caller: body.caller, action: body.action, consumerToken: "B".repeat(43) };
+    expect((await client.api("POST", `/approvals/${id}/consume`, consumed)).status).toBe(409);
+  });
+
+  it("asks no question of a sign-in that is too old, and keeps no more than five open", async () => {
+    const id = await mint();
+    const stale = { ...session, authTime: Math.floor(Date.now() / 1000) - 901 };
+    expect(await askPasskey(t.service, stale, id, await formFor(t.service, stale, id, "accept"))).toEqual({
+      kind: "step_up",
+    });
+    for (let i = 0; i < 12; i += 1) await questionFor(id);
+    const { rows } = await t.service.pool.query(`SELECT 1 FROM "passkey_challenge" WHERE "approval_id" = $1`, [id]);
+    expect(rows).toHaveLength(5);
   });
 
   it("of two parallel accepts with one answer exactly one decides, and both say what is true (I4)", async () => {

@@ -5,7 +5,7 @@ import { readPasskeys } from "@/lib/passkeys/passkey";
 import { addPerson, type Person, signIn } from "@/test/support/actors";
 import { type CommandLine, commandLine } from "@/test/support/command-line";
 import { createTestService, type TestService } from "@/test/support/database";
-import { registeredBy } from "@/test/support/registering";
+import { registeredBy, steppedUp } from "@/test/support/registering";
 import type { SoftwareAuthenticator } from "@/test/support/software-authenticator";
 
 // Each call is a process of its own, slow to start on a busy machine.
@@ -25,7 +25,7 @@ beforeAll(async () => {
     COUNTERSIGN_URL: t.service.config.url,
   });
   ada = await addPerson(t.service);
-  const { session } = await signIn(t.service, ada);
+  const { session } = await signIn(t.service, ada, steppedUp);
   keys = [];
   for (const alg of [-7, -8, -257] as const) keys.push(await registeredBy(t.service, session, alg));
 });

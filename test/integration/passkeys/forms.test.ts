@@ -7,7 +7,7 @@ import { readSession } from "@/lib/sessions/read";
 import type { PersonSession } from "@/lib/sessions/session";
 import { addPerson, type Person, signIn } from "@/test/support/actors";
 import { createTestService, type TestService } from "@/test/support/database";
-import { authenticatorFor, registeredBy } from "@/test/support/registering";
+import { authenticatorFor, registeredBy, steppedUp } from "@/test/support/registering";
 
 let t: TestService;
 let service: Service;
@@ -20,8 +20,8 @@ beforeAll(async () => {
   service = t.service;
   setService(service);
   ada = await addPerson(service);
-  adas = await signIn(service, ada);
-  eves = await signIn(service, await addPerson(service, "Eve"));
+  adas = await signIn(service, ada, steppedUp);
+  eves = await signIn(service, await addPerson(service, "Eve"), steppedUp);
 });
 afterAll(() => t.stop());
 

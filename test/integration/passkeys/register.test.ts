@@ -9,7 +9,7 @@ import type { Service } from "@/lib/process";
 import type { PersonSession } from "@/lib/sessions/session";
 import { addPerson, type Person, signIn } from "@/test/support/actors";
 import { createTestService, type TestService } from "@/test/support/database";
-import { authenticatorFor, registerAs, registeredBy } from "@/test/support/registering";
+import { authenticatorFor, registerAs, registeredBy, steppedUp } from "@/test/support/registering";
 import { FLAG } from "@/test/support/software-authenticator";
 
 let t: TestService;
@@ -22,8 +22,8 @@ beforeAll(async () => {
   t = await createTestService();
   service = t.service;
   ada = await addPerson(service);
-  ({ session } = await signIn(service, ada));
-  eves = (await signIn(service, await addPerson(service, "Eve"))).session;
+  ({ session } = await signIn(service, ada, steppedUp));
+  eves = (await signIn(service, await addPerson(service, "Eve"), steppedUp)).session;
 });
 afterAll(() => t.stop());
 
@@ -122,9 +122,9 @@ describe("registering a passkey", () => {
   });
 
   it("stops at twenty of an identity, also where many are made at the same moment", async () => {
-    const { session: full } = await signIn(service, await addPerson(service, "Bea"));
+    const { session: full } = await signIn(service, await addPerson(service, "Bea"), steppedUp);
     for (let made = 0; made < passkeysMax - 2; made += 1) await registeredBy(service, full);
-    const questions = await Promise.all(Array.from({ length: 8 }, () => questionFor(full)));
+    const questions = await Promise.all(Array.from({ length: 5 }, () => questionFor(full)));
     const results = await Promise.all(
       questions.map(({ challenge, user }) => {
         const answer = JSON.stringify(authenticatorFor(service).register(challenge, user.id));
@@ -132,7 +132,7 @@ describe("registering a passkey", () => {
       }),
     );
     expect(results.filter(({ kind }) => kind === "registered")).toHaveLength(2);
-    expect(results.filter(({ kind }) => kind === "too_many")).toHaveLength(6);
+    expect(results.filter(({ kind }) => kind === "too_many")).toHaveLength(3);
     expect(await askToRegister(service, full, "Phone")).toEqual({ kind: "too_many" });
   });
 });
@@ -153,6 +153,34 @@ describe("the name of a passkey", () => {
     const { credentialId } = await registeredBy(service, session);
     expect(await renamePasskey(service, eves, { credentialId, name: "Mine" })).toBe(false);
     expect((await readPasskey(service.prisma, service.secrets, credentialId))?.name).toBe("Phone");
+  });
+});
+
+describe("a person who has a passkey", () => {
+  it("adds and removes one only after a step-up for the account by one of them: no other sign-in is enough", async () => {
+    const dan = await addPerson(service, "Dan");
+    const { session: plain } = await signIn(service, dan);
+    const first = await registeredBy(service, plain);
+    const weak = [{}, { stepUpFor: "account" }, { byPasskey: true }, { byPasskey: true, stepUpFor: "apr_1" }] as const;
+    for (const claims of weak) {
+      const { session: of } = await signIn(service, dan, { amr: ["pop", "user"], ...claims });
+      expect(await askToRegister(service, of, "Agent")).toEqual({ kind: "sign_in_again" });
+      expect(await removePasskey(service, of, first.credentialId)).toBe("sign_in_again");
+    }
+    const { session: strong } = await signIn(service, dan, steppedUp);
+    expect(await registerAs(service, strong, authenticatorFor(service))).toMatchObject({ kind: "registered" });
+    expect(await removePasskey(service, strong, first.credentialId)).toBe("removed");
+  });
+
+  it("has asked for two first ones at once: the second to answer needs the first", async () => {
+    const { session: of } = await signIn(service, await addPerson(service, "Fay"));
+    const [a, b] = [await askToRegister(service, of, "A"), await askToRegister(service, of, "B")];
+    if (a.kind !== "question" || b.kind !== "question") throw new Error("asked in vain");
+    const answers = [a, b].map(({ question }) =>
+      JSON.stringify(authenticatorFor(service).register(question.challenge, question.user.id)),
+    );
+    const results = await Promise.all(answers.map((answer) => registerPasskey(service, of, { answer, name: "Phone" })));
+    expect(results.map(({ kind }) => kind).toSorted()).toEqual(["registered", "sign_in_again"]);
   });
 });
 

@@ -16,7 +16,7 @@ import type { PersonSession, SessionClaims } from "@/lib/sessions/session";
 import { disableUser } from "@/lib/users/disable";
 import { addPerson, type Person, signIn } from "@/test/support/actors";
 import { createTestService, type TestService } from "@/test/support/database";
-import { authenticatorFor, registeredBy } from "@/test/support/registering";
+import { authenticatorFor, registeredBy, steppedUp } from "@/test/support/registering";
 import { FLAG, type GetOverrides, type SoftwareAuthenticator } from "@/test/support/software-authenticator";
 
 const secret = new Uint8Array(randomBytes(32));
@@ -33,7 +33,7 @@ beforeAll(async () => {
   setService(service);
   ada = await addPerson(service);
   eve = await addPerson(service, "Eve");
-  ({ session } = await signIn(service, ada));
+  ({ session } = await signIn(service, ada, steppedUp));
   key = await registeredBy(service, session);
 });
 afterAll(() => t.stop());
@@ -191,7 +191,7 @@ describe("a passkey is useless at once", () => {
 
   it("where its identity is no longer its user's, or was never linked with the secret (I17)", async () => {
     const bea = await addPerson(service, "Bea");
-    const hers = await registeredBy(service, (await signIn(service, bea)).session);
+    const hers = await registeredBy(service, (await signIn(service, bea, steppedUp)).session);
     const identity = { iss_sub: { iss: bea.iss, sub: bea.sub } };
     const { mac } = await service.prisma.identity.findUniqueOrThrow({ where: identity });
     await service.prisma.identity.update({ where: identity, data: { mac: Buffer.alloc(32) } });
@@ -204,7 +204,7 @@ describe("a passkey is useless at once", () => {
 
   it("where its user was disabled", async () => {
     const cleo = await addPerson(service, "Cleo");
-    const hers = await registeredBy(service, (await signIn(service, cleo)).session);
+    const hers = await registeredBy(service, (await signIn(service, cleo, steppedUp)).session);
     expect(await tryWith(hers)).toBeDefined();
     await disableUser(service, cleo.email, { kind: "admin", via: "cli" });
     expect(await tryWith(hers)).toBeUndefined();

@@ -4,7 +4,7 @@ import { buildView } from "@/lib/views/build";
 import { goTo } from "../../../go-to";
 import { PageFrame } from "../../../page-frame";
 import { pageTitle } from "../../../page-title";
-import { Bindings } from "../decision-form";
+import { Bindings } from "../bindings";
 import { openPage } from "../open-page";
 import { Shown } from "../shown";
 
@@ -41,7 +41,7 @@ export default async function NotRequestedPage({ params }: Props) {
         <li>{t("freezes")}</li>
       </ul>
       <form className="mt-6 grid gap-3 sm:grid-cols-2" method="post" action={`/a/${id}/decision`}>
-        <Bindings service={service} session={session} opened={opened} view={view} />
+        <Bindings service={service} session={session} opened={opened} record={opened.record} view={view} />
         <button className="button border-danger text-danger" type="submit" name="decision" value="not_requested">
           {t("confirm")}
         </button>

@@ -57,7 +57,7 @@ export function authOptions(service: Service, exchange: Exchange = {}): NextAuth
       },
     },
     logger: {
-      error: (code, metadata) => service.log.warn({ event: code, reason: reasonOf(metadata) }, "sign-in failed"),
+      error: (code, metadata) => service.log.warn({ event: code, reason: reasonOf(code, metadata) }, "sign-in failed"),
       warn: (code) => service.log.debug({ event: code }, "sign-in reported a warning"),
       debug: () => {},
     },
@@ -79,8 +79,14 @@ function samePlace(wanted: string, baseUrl: string): string {
   return target?.origin === new URL(baseUrl).origin ? target.href : `${baseUrl}/inbox`;
 }
 
-/** What an operator needs to find a wrong setting. Anything that could be a token, a code or a state is taken out. */
-function reasonOf(metadata: unknown): string | undefined {
+/**
+ * What an operator needs to find a wrong setting of a provider, and nothing that a visitor could have written: those errors come after the
+ * flow was recognised. Anything that could be a token, a code or a state is taken out.
+ */
+function reasonOf(code: string, metadata: unknown): string | undefined {
+  if (!aboutProvider.has(code)) return undefined;
   const inner = metadata instanceof Error ? metadata : (metadata as { error?: unknown } | undefined)?.error;
   return inner instanceof Error ? inner.message.replaceAll(/[\w~+=-]{20,}/g, "…").slice(0, 300) : undefined;
 }
+
+const aboutProvider = new Set(["SIGNIN_OAUTH_ERROR", "OAUTH_CALLBACK_ERROR", "OAUTH_CALLBACK_HANDLER_ERROR"]);
