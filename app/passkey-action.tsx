@@ -30,7 +30,7 @@ export function PasskeyAction({ texts, act }: { texts: PasskeyTexts; act: () => 
   const isEnabled = state === "ready" || state === "failed";
   return (
     <>
-      <button className="button w-full disabled:opacity-60" type="button" onClick={press} disabled={!isEnabled}>
+      <button className="button w-full" type="button" onClick={press} disabled={!isEnabled}>
         {texts.use}
       </button>
       <p className={state === "failed" ? "notice mt-3" : "text-muted mt-2 text-sm empty:hidden"} role="status">

@@ -46,7 +46,7 @@ export function AddPasskey({ csrf, nameMax, texts }: Props) {
         </p>
       </div>
       <button
-        className="button button-accent disabled:opacity-60 sm:justify-self-start"
+        className="button button-accent sm:justify-self-start"
         type="submit"
         disabled={isBusy}
       >

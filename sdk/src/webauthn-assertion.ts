@@ -1,6 +1,7 @@
-import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
+import { createHash, verify } from "node:crypto";
 import { z } from "zod";
 import type { PasskeyClaim } from "./passkey-claim";
+import { importKey } from "./passkey-key";
 
 /** What is wrong with an assertion. */
 export type AssertionFault =
@@ -83,26 +84,11 @@ const FLAG = {
 } as const;
 
 function findSignatureFault(passkey: PasskeyClaim, signed: Buffer): AssertionFault | undefined {
-  const key = importKey(passkey);
-  if (key === undefined) return "bad_key";
+  const key = importKey(passkey.public_key, passkey.alg);
+  if (typeof key === "string") return "bad_key";
   const hash = passkey.alg === -8 ? null : "sha256";
   return verify(hash, signed, key, Buffer.from(passkey.signature, "base64url")) ? undefined : "bad_signature";
 }
-
-/** The key where it is one of its kind and of the algorithm named: a point on its curve, a modulus and exponent that are safe. */
-function importKey({ alg, public_key: jwk }: PasskeyClaim): KeyObject | undefined {
-  if (KEY_TYPES[alg] !== jwk.kty) return undefined;
-  try {
-    const key = createPublicKey({ key: jwk, format: "jwk" });
-    if (jwk.kty !== "RSA") return key;
-    const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
-    return modulusLength >= 2048 && publicExponent >= 3n && publicExponent % 2n === 1n ? key : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const KEY_TYPES = { [-7]: "EC", [-8]: "OKP", [-257]: "RSA" } as const;
 
 function sha256(bytes: Uint8Array): Buffer {
   return createHash("sha256").update(bytes).digest();

@@ -38,7 +38,7 @@ export async function PasskeyHint({ state }: { state: "ready" | "missing" }) {
     return (
       <>
         <p>{t("passkeyNeeded")}</p>
-        <noscript>
+        <noscript className="block">
           <p className="notice">{t("passkeyNoScript")}</p>
         </noscript>
       </>
