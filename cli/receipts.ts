@@ -16,12 +16,13 @@ type Options = {
   issuer?: string;
   jwks?: string;
   credentials?: string;
+  pinnedSubject?: true;
   passkeyRequired?: true;
   origin?: string;
 };
 
 /** What is compared with the receipt, and where each came from. */
-type Pins = Pick<ReceiptExpectation, "credentials" | "passkey" | "origin"> & {
+type Pins = Pick<ReceiptExpectation, "credentials" | "pinned" | "passkey" | "origin"> & {
   issuer: string;
   audience: string;
   isAudienceClaimed: boolean;
@@ -37,6 +38,7 @@ export function addReceiptCommand(program: Command, run: Run): void {
     .option("--issuer <issuer>", "the service that signed; this deployment where left out")
     .option("--jwks <file>", "key set of that service; this deployment's own keys where left out")
     .option("--credentials <file>", "people's passkeys, as `users passkeys --json` prints them: any other is refused")
+    .option("--pinned-subject", "of these, only those of the very identity that was asked, not of one an admin has linked")
     .option("--passkey-required", "refuse an accept that no passkey signed")
     .option("--origin <origin>", "where the page must have been, if a passkey signed")
     .action((file: string, options: Options) => run(() => verify(file, options)));
@@ -44,11 +46,14 @@ export function addReceiptCommand(program: Command, run: Run): void {
 
 async function verify(file: string, options: Options): Promise<Result & { exitCode?: number }> {
   const jws = (await readText(file)).trim();
-  const { credentials, origin, passkeyRequired } = options;
+  const { credentials, pinnedSubject, origin, passkeyRequired } = options;
+  if (pinnedSubject && credentials === undefined)
+    throw new CommandError("bad_credentials", "--pinned-subject needs --credentials.");
   const pins = {
     audience: options.audience ?? claimedAudience(jws),
     isAudienceClaimed: options.audience === undefined,
     ...(credentials === undefined ? {} : { credentials: await readCredentials(credentials) }),
+    ...(pinnedSubject ? { pinned: "subject" as const } : {}),
     ...(origin === undefined ? {} : { origin }),
     ...(passkeyRequired ? { passkey: "required" as const } : {}),
   };
@@ -133,14 +138,14 @@ function verdictOf(verdict: ReceiptVerdict, pins: Pins): Result & { exitCode?: n
 
 const audienceFrom = ({ isAudienceClaimed }: Pins) => (isAudienceClaimed ? "receipt" : "argument");
 
-function pinnedLines({ issuer, audience, isAudienceClaimed, passkey, credentials, origin }: Pins): string[] {
+function pinnedLines({ issuer, audience, isAudienceClaimed, passkey, credentials, pinned, origin }: Pins): string[] {
   return [
     `  issuer required    ${issuer}`,
     isAudienceClaimed
       ? `  audience           ${audience || "none"}, as the receipt itself says: it was not compared (--audience)`
       : `  audience required  ${audience}`,
     ...(passkey === undefined ? [] : ["  passkey required   for an accept"]),
-    ...(credentials === undefined ? [] : [`  passkeys allowed   ${credentials.length}, from the file`]),
+    ...(credentials === undefined ? [] : [`  passkeys allowed   ${credentials.length}, from the file${pinned === undefined ? "" : ", and of the identity asked alone"}`]),
     ...(origin === undefined ? [] : [`  page required at   ${origin}`]),
   ];
 }

@@ -44,7 +44,7 @@ type Expected = GateReceiptExpectation & { approvalId: string };
 /** What the receipt of this approval must say for this call to run. */
 function expectationOf({ caller, action, parts, terms }: GuardedCall, approvalId: string, minted?: Minted): Expected {
   const demands = [terms.requirements?.passkey, minted?.effectiveRequirements?.["passkey"]];
-  const { credentials } = parts.options;
+  const { credentials, pinned, origin } = parts.options;
   return {
     approvalId,
     tool: action.tool,
@@ -53,6 +53,8 @@ function expectationOf({ caller, action, parts, terms }: GuardedCall, approvalId
     ...(minted === undefined ? {} : { actionDigest: minted.actionDigest }),
     ...(demands.includes("required") ? { passkey: "required" } : {}),
     ...(credentials === undefined ? {} : { credentials }),
+    ...(pinned === undefined ? {} : { pinned }),
+    ...(origin === undefined ? {} : { origin }),
   };
 }
 

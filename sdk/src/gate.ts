@@ -28,6 +28,13 @@ export type GateOptions = {
    * count. Without it the service vouches whose one is. It asks for no passkey; `requirements` do.
    */
   credentials?: readonly PinnedCredential[];
+  /**
+   * Refuses a signature by a passkey that `credentials` has for the linked identity that decided, not for the caller. Without it both
+   * count, since in a deployment where an admin links identities the passkeys are those of the linked ones.
+   */
+  pinned?: "subject";
+  /** Origin of the approval page, e.g. `https://approve.example.com`: a passkey's signature made on any other does not count. */
+  origin?: string;
   /** How long the person has to decide: 10…86400, the service's default is 300. */
   ttlSeconds?: number;
   /** How long an accepted approval can be run: 10…3600, the service's default is 300. */
@@ -108,7 +115,7 @@ const DEFAULT_POLL_SECONDS = 45;
 /**
  * Makes the gate between an MCP server's tools and Countersign. It keeps nothing between calls but public keys, so any replica
  * can serve any round.
- * @throws TypeError for a URL, key or pinned credential of the wrong form, RangeError for `pollSeconds` outside 1…55
+ * @throws TypeError for a URL, key, origin or pinned credential of the wrong form, or `pinned` without `credentials`; RangeError for `pollSeconds` outside 1…55
  */
 export function createGate(options: GateOptions): Gate {
   const { pollSeconds = DEFAULT_POLL_SECONDS } = options;
@@ -116,6 +123,10 @@ export function createGate(options: GateOptions): Gate {
   if (!pinnedCredentialSchema.array().optional().safeParse(options.credentials).success) {
     throw new TypeError("credentials is not a list of { iss, sub, credentialId, publicKey }");
   }
+  if (options.pinned !== undefined && options.credentials === undefined) {
+    throw new TypeError("pinned needs credentials");
+  }
+  if (options.origin !== undefined && !isOrigin(options.origin)) throw new TypeError("origin is not an origin");
   const parts: GateParts = {
     options,
     api: createApiClient(options),
@@ -141,4 +152,9 @@ export function createGate(options: GateOptions): Gate {
       return undefined;
     },
   };
+}
+
+/** As browsers write it: scheme, host and a port that is not the scheme's own, nothing after. */
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text;
 }

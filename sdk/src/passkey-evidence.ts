@@ -7,6 +7,7 @@ import { type AssertionFault, findAssertionFault } from "./webauthn-assertion";
 export type EvidenceExpectation = {
   passkey?: "required";
   credentials?: readonly PinnedCredential[];
+  pinned?: "subject";
   origin?: string;
 };
 
@@ -20,9 +21,9 @@ export type EvidenceFault =
   | AssertionFault
   /** Only an accept, of a view that the receipt names, is signed. */
   | "not_an_accept"
-  /** The credential was not registered before the page was shown and the challenge made. */
+  /** The credential was not registered before the approval was asked for, the page shown and the challenge made. */
   | "late_credential"
-  /** Decided outside the challenge's lifetime. */
+  /** Shown before it was asked for, or decided outside the challenge's lifetime. */
   | "wrong_time";
 
 export type EvidenceVerdict =
@@ -39,7 +40,7 @@ export type EvidenceVerdict =
  * `alg`, `rp_id`, `origin`, `iat`, `nonce`, `client_data_json` and `authenticator_data`: with another of them it does not fit, even if
  * the receipt is signed anew with the service's key. (`public_key` and `signature` belong together; a twin that ECDSA allows for says the
  * same.) `decided_at` must be within the challenge's lifetime after the signed `iat`, and
- * `created_at` before it. Whoever has the service's key can put a passkey of their own in, with its own signature over claims
+ * `created_at` before it and before `asked_at`, where the receipt has that. Whoever has the service's key can put a passkey of their own in, with its own signature over claims
  * of their choice; only `credentials` refuses that. All other claims are the service's word. Never throws.
  */
 export function verifyPasskeyEvidence(claims: ReceiptClaims, expected: EvidenceExpectation = {}): EvidenceVerdict {
@@ -51,9 +52,15 @@ export function verifyPasskeyEvidence(claims: ReceiptClaims, expected: EvidenceE
   const fault = findFault(claims, passkey, expected.origin);
   if (fault !== undefined) return { ok: false, reason: "bad_evidence", fault };
   const credentialId = passkey.credential_id;
-  if (expected.credentials === undefined) return { ok: true, passkey: { credentialId, pinned: false } };
-  const pinned = findPin(expected.credentials, passkey, { subject: claims.sub_id, authn: claims.authn });
-  if (pinned === undefined) return { ok: false, reason: "unpinned_credential" };
+  const { credentials, pinned: demanded } = expected;
+  if (credentials === undefined && demanded === undefined) {
+    return { ok: true, passkey: { credentialId, pinned: false } };
+  }
+  // Without a list nobody's passkey is known, so a demand for the subject's is met by none.
+  const pinned = findPin(credentials ?? [], passkey, { subject: claims.sub_id, authn: claims.authn });
+  if (pinned === undefined || (demanded !== undefined && demanded !== pinned)) {
+    return { ok: false, reason: "unpinned_credential" };
+  }
   return { ok: true, passkey: { credentialId, pinned } };
 }
 
@@ -80,17 +87,20 @@ function findFault(
 const CHALLENGE_SECONDS = 120;
 const SKEW_SECONDS = 30;
 
-/** Whole seconds cannot tell what came first within one, so the credential must be of an earlier one. */
+/** Whole seconds cannot tell what came first within one, so the credential must be of an earlier one than all that it answers. */
 function findTimeFault(claims: ReceiptClaims, { created_at, iat }: PasskeyClaim): EvidenceFault | undefined {
   const createdAt = secondsOf(created_at);
-  if (createdAt >= iat || (claims.shown_at !== undefined && createdAt >= secondsOf(claims.shown_at))) {
-    return "late_credential";
-  }
-  if (claims.decided_at === undefined) return undefined;
-  const age = secondsOf(claims.decided_at) - iat;
+  const [askedAt, shownAt, decidedAt] = [claims.asked_at, claims.shown_at, claims.decided_at].map(secondsOf);
+  const isLate = [iat, askedAt, shownAt].some((at) => at !== undefined && createdAt >= at);
+  if (isLate) return "late_credential";
+  if (askedAt !== undefined && shownAt !== undefined && askedAt > shownAt + SKEW_SECONDS) return "wrong_time";
+  if (decidedAt === undefined) return undefined;
+  const age = decidedAt - iat;
   return age < -SKEW_SECONDS || age > CHALLENGE_SECONDS + SKEW_SECONDS ? "wrong_time" : undefined;
 }
 
-function secondsOf(instant: string): number {
-  return Date.parse(instant) / 1000;
+function secondsOf(instant: string): number;
+function secondsOf(instant: string | undefined): number | undefined;
+function secondsOf(instant: string | undefined): number | undefined {
+  return instant === undefined ? undefined : Date.parse(instant) / 1000;
 }

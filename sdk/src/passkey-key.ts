@@ -56,16 +56,16 @@ function isWeakRsa(key: KeyObject): boolean {
 const P = 2n ** 255n - 19n;
 
 /**
- * The y of the eight points whose order divides the cofactor 8 (RFC 8032 section 5.1): order 1, 2, 4 (two points) and 8 (two points each).
- * Section 5.1.7 does not ask to refuse them, and node:crypto takes them; with S = 0 and R = the neutral element a signature verifies for one
- * message in the order or, for order 1, for every message.
+ * The y of the eight points whose order divides the cofactor 8 (RFC 8032 section 5.1): order 1, order 2, order 4 (two points), order 8 (four
+ * points, two for each y). Section 5.1.7 does not ask to refuse them, and node:crypto takes them; under one of order 1 the signature
+ * R = (0, 1), S = 0 verifies for every message, under one of order n for about every n-th.
  */
 const SMALL_ORDER_Y: ReadonlySet<bigint> = new Set([
   1n,
   P - 1n,
   0n,
   0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n,
-  0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd83d3d706a17c7n,
+  0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n,
 ]);
 
 /**

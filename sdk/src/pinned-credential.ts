@@ -17,8 +17,9 @@ export type PinnedCredential = z.infer<typeof pinnedCredentialSchema>;
 type Identity = { iss: string; sub: string };
 
 /**
- * Whose the credential of a receipt is by the list: the subject's, or else the one's who decided under an admin's link. Id, public
- * key and identity must all be those of one entry; `undefined` where no entry fits.
+ * Whose the credential of a receipt is by the list: the subject's, or else the one's who decided under an admin's link (`via` exactly
+ * "admin_link"; by any other right the subject alone decides). Id, public key and identity must all be those of one entry; `undefined`
+ * where no entry fits.
  */
 export function findPin(
   credentials: readonly PinnedCredential[],
@@ -35,8 +36,7 @@ export function findPin(
         isSameKey(pin.publicKey, public_key),
     );
   if (isPinnedFor(subject)) return "subject";
-  // Whoever decides by their own right is the subject: there is nobody else whose credential would count.
-  return authn !== undefined && authn.via !== "self" && isPinnedFor(authn) ? "authn" : undefined;
+  return authn?.via === "admin_link" && isPinnedFor(authn) ? "authn" : undefined;
 }
 
 function isSameKey(one: PasskeyPublicKey, other: PasskeyPublicKey): boolean {

@@ -23,6 +23,8 @@ export const receiptClaimsSchema = z
     jti: z.string().min(1),
     iat: z.number().int(),
     approval_id: z.string().min(1),
+    /** When the approval was asked for; older receipts do not say. */
+    asked_at: instant.optional(),
     status: z.enum(["accepted", "declined", "cancelled", "expired", "withdrawn"]),
     decision: z.enum(["accept", "decline", "cancel"]).optional(),
     reason: z.string().optional(),
@@ -51,6 +53,9 @@ export const receiptClaimsSchema = z
     {
       message: "a decision without the person or the instant",
     },
-  );
+  )
+  .refine(({ authn, sub_id }) => authn?.via !== "self" || (authn.iss === sub_id.iss && authn.sub === sub_id.sub), {
+    message: "somebody else decided in their own right",
+  });
 
 export type ReceiptClaims = z.infer<typeof receiptClaimsSchema>;

@@ -36,6 +36,11 @@ export type ReceiptExpectation = {
   passkey?: "required";
   /** The passkeys that are known to be people's; evidence by any other is refused. Without it the service vouches whose one is. */
   credentials?: readonly PinnedCredential[];
+  /**
+   * Refuses evidence by a passkey that `credentials` has for the linked identity that decided, not for the subject. Without it either
+   * counts; that the two are linked is the service's word, so whoever has its key can let anyone in the list decide for anyone.
+   */
+  pinned?: "subject";
   /** Origin that the approval page must have been on, where there is passkey evidence. */
   origin?: string;
 };

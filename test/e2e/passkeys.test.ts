@@ -3,12 +3,12 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Service } from "@/lib/process";
 import { startService } from "@/lib/service/start";
-import { sessionCookieName } from "@/lib/sessions/session";
+import { type SessionClaims, sessionCookieName } from "@/lib/sessions/session";
 import type { ServerProcess } from "@/scripts/server-process";
 import { addPerson, addTestClient, mintApproval, type Person, signIn } from "@/test/support/actors";
 import { launchBrowser, openPhone, seriousFaults, signInOnPage } from "@/test/support/browser";
 import { createDatabase } from "@/test/support/database";
-import { registeredBy } from "@/test/support/registering";
+import { registeredBy, steppedUp } from "@/test/support/registering";
 import { startServer } from "@/test/support/server";
 import { addVirtualAuthenticator, type VirtualAuthenticator } from "@/test/support/virtual-authenticator";
 
@@ -39,8 +39,8 @@ async function open(options: Parameters<typeof openPhone>[1] = {}): Promise<void
 }
 
 /** A browser in which this person signed in this many seconds ago. */
-async function signedInSince(person: Person, seconds: number): Promise<void> {
-  const { cookie } = await signIn(service, person, { authTime: Math.floor(Date.now() / 1000) - seconds });
+async function signedInSince(person: Person, seconds: number, claims: Partial<SessionClaims> = {}): Promise<void> {
+  const { cookie } = await signIn(service, person, { authTime: Math.floor(Date.now() / 1000) - seconds, ...claims });
   const value = cookie.slice(cookie.indexOf("=") + 1);
   await context.addCookies([{ name: sessionCookieName(server.url), value, url: server.url }]);
 }
@@ -53,6 +53,13 @@ async function register(name: string): Promise<void> {
 }
 
 const passkeys = () => page.locator("#passkeys");
+
+/** Who has a passkey adds and removes one only after a step-up with it. */
+async function proveWithPasskey(): Promise<void> {
+  await passkeys().getByRole("link", { name: "Sign in again" }).click();
+  await page.getByRole("button", { name: "Use a passkey" }).click();
+  await page.waitForURL("**/account");
+}
 
 describe("a passkey", () => {
   it("is registered, signs in, is renamed and removed", async () => {
@@ -76,6 +83,7 @@ describe("a passkey", () => {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Old phone", { exact: true }).waitFor();
 
+    await proveWithPasskey();
     await page.getByText("Remove", { exact: true }).click();
     await page.getByText("It is your only one", { exact: false }).waitFor();
     await page.getByRole("button", { name: "Remove this passkey" }).click();
@@ -101,6 +109,7 @@ describe("a passkey", () => {
     expect(await device.passkeys()).toEqual([]);
     await device.setUserVerified(true);
     await register("Phone");
+    await proveWithPasskey();
     await page.getByLabel("Name", { exact: true }).fill("Phone again");
     await page.getByRole("button", { name: "Add a passkey" }).click();
     await page.getByText("This device already has a passkey for this account.").waitFor();
@@ -150,7 +159,7 @@ describe("the account page", () => {
     const { session } = await signIn(service, ada);
     await registeredBy(service, session);
     await open({ javaScriptEnabled: false });
-    await signedInSince(ada, 0);
+    await signedInSince(ada, 0, steppedUp);
     await page.goto("/account");
     await page.getByText(ada.sub, { exact: true }).waitFor();
     expect(await passkeys().locator("noscript").textContent()).toContain("Your browser runs no scripts here");
@@ -171,7 +180,7 @@ describe("the account page", () => {
       for (const colorScheme of ["light", "dark"] as const)
         for (const seconds of [0, 3600]) {
           await open({ locale, colorScheme });
-          await signedInSince(ada, seconds);
+          await signedInSince(ada, seconds, steppedUp);
           await page.goto("/account");
           for (const summary of await page.locator("summary").all()) await summary.click();
           expect(await seriousFaults(page)).toEqual([]);
