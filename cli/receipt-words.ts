@@ -15,11 +15,11 @@ export function describeReceipt(
   return [
     `  approval           ${claims.approval_id}`,
     `  asked by           ${claims.aud} (policy version ${claims.policy_version})`,
+    ...(claims.asked_at === undefined ? [] : [`  asked at           ${claims.asked_at}`]),
     `  on behalf of       ${caller.sub} at ${caller.iss}${caller.clientId === undefined ? "" : ` through ${caller.clientId}`}`,
     `  of                 ${subject.sub} at ${subject.iss}`,
     `  tool               ${claims.tool}`,
     `  action             ${claims.action_digest}`,
-    ...(claims.asked_at === undefined ? [] : [`  asked at           ${claims.asked_at}`]),
     ...endLines(claims),
     ...(claims.decision === "accept" ? evidenceLines(claims, passkey, credentials) : []),
     "This is evidence of what happened to the approval. It grants nothing: only consume lets the tool run, once.",
@@ -85,6 +85,9 @@ function evidenceLines(
     "  proved             the holder of this passkey, asked for PIN, fingerprint or face, signed exactly this action,",
     `                     the page that showed it (${claims.view_digest ?? ""}) and the instant of the question;`,
     "                     this holds even if the database and the service's signing key leak later",
+    claims.asked_at === undefined
+      ? "  not said           when this was asked for, so not whether the passkey is older than that"
+      : "  compared           the passkey was registered before this was asked for, as the service dates both",
     ...ownerLines(claims, verified, credentials),
   ];
 }

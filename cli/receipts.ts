@@ -38,7 +38,10 @@ export function addReceiptCommand(program: Command, run: Run): void {
     .option("--issuer <issuer>", "the service that signed; this deployment where left out")
     .option("--jwks <file>", "key set of that service; this deployment's own keys where left out")
     .option("--credentials <file>", "people's passkeys, as `users passkeys --json` prints them: any other is refused")
-    .option("--pinned-subject", "of these, only those of the very identity that was asked, not of one an admin has linked")
+    .option(
+      "--pinned-subject",
+      "of these, only those of the very identity that was asked, not of one an admin has linked",
+    )
     .option("--passkey-required", "refuse an accept that no passkey signed")
     .option("--origin <origin>", "where the page must have been, if a passkey signed")
     .action((file: string, options: Options) => run(() => verify(file, options)));
@@ -145,7 +148,11 @@ function pinnedLines({ issuer, audience, isAudienceClaimed, passkey, credentials
       ? `  audience           ${audience || "none"}, as the receipt itself says: it was not compared (--audience)`
       : `  audience required  ${audience}`,
     ...(passkey === undefined ? [] : ["  passkey required   for an accept"]),
-    ...(credentials === undefined ? [] : [`  passkeys allowed   ${credentials.length}, from the file${pinned === undefined ? "" : ", and of the identity asked alone"}`]),
+    ...(credentials === undefined
+      ? []
+      : [
+          `  passkeys allowed   ${credentials.length}, from the file${pinned === undefined ? "" : ", and of the identity asked alone"}`,
+        ]),
     ...(origin === undefined ? [] : [`  page required at   ${origin}`]),
   ];
 }

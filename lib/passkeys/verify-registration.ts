@@ -1,5 +1,5 @@
-import { createPublicKey } from "node:crypto";
 import { base64urlSchema, credentialIdSchema } from "@countersign/mcp/passkey-claim";
+import { findKeyFault } from "@countersign/mcp/passkey-key";
 import { verifyRegistrationResponse } from "@simplewebauthn/server";
 import { decodeAttestationObject, isoCBOR } from "@simplewebauthn/server/helpers";
 import { z } from "zod";
@@ -49,8 +49,9 @@ export async function verifyRegistration(
     if (!verified || registrationInfo.credential.id !== answer.id) return undefined;
     const { credential, credentialBackedUp } = registrationInfo;
     const publicKey = new Uint8Array(credential.publicKey);
-    // Refuses what is no key: a point off its curve.
-    createPublicKey({ key: publicJwkOf(publicKey).jwk, format: "jwk" });
+    // What a verifier of receipts refuses could sign nothing that counts.
+    const { jwk, alg } = publicJwkOf(publicKey);
+    if (findKeyFault(jwk, alg)) return undefined;
     return {
       credentialId: answer.id,
       publicKey,

@@ -53,8 +53,10 @@ function findClientDataFault(clientData: Buffer, origin: string, challenge: stri
   return said.crossOrigin === true || said.topOrigin !== undefined ? "cross_origin" : undefined;
 }
 
-/** The page's origin is secure, and the relying party's id is its host or a domain above it, which has a dot or is "localhost": no top-level
- * domain (section 5.1.3; HTML, "origin"). Other public suffixes ("co.uk") are refused by browsers alone: their list changes. */
+/**
+ * The page's origin is secure, and the relying party's id is its host, or a domain above it with a dot: never a top-level domain (section
+ * 5.1.3; HTML, "origin"). Other public suffixes ("co.uk") are refused by browsers alone: their list changes.
+ */
 function findOriginFault({ origin, rp_id }: PasskeyClaim): AssertionFault | undefined {
   const { protocol, hostname, origin: exact } = new URL(origin);
   if (exact !== origin) return "wrong_origin";
@@ -62,8 +64,8 @@ function findOriginFault({ origin, rp_id }: PasskeyClaim): AssertionFault | unde
   if (protocol !== "https:" && !(protocol === "http:" && isLocal)) return "wrong_origin";
   // An address is never a relying party; what ends in a label without a letter is an address, or a part of one.
   const isDomain = /^(?:[a-z0-9_-]+\.)*[a-z0-9-]*[a-z][a-z0-9-]*$/.test(rp_id);
-  const isTopLevel = rp_id !== "localhost" && !rp_id.includes(".");
-  return isDomain && !isTopLevel && (hostname === rp_id || hostname.endsWith(`.${rp_id}`)) ? undefined : "wrong_rp_id";
+  const isAbove = (rp_id.includes(".") || rp_id === "localhost") && hostname.endsWith(`.${rp_id}`);
+  return isDomain && (hostname === rp_id || isAbove) ? undefined : "wrong_rp_id";
 }
 
 /** Section 6.1: the hash of the relying party's id (32 bytes), flags (1), the count of signatures (4), then what the flags say. */

@@ -28,6 +28,20 @@ describe("the words for a receipt with a passkey's evidence", () => {
     expect(words).toContain("even if the database and the service's signing key leak later");
   });
 
+  it("say when it was asked for, and that the passkey is older by the service's dates", () => {
+    const words = wordsFor(false);
+    expect(words).toContain("asked at           2026-11-05T09:59:40Z");
+    expect(words).toContain("registered before this was asked for, as the service dates both");
+  });
+
+  it("say that nothing is known of that where the receipt does not date it", () => {
+    const claims = acceptClaims({ asked_at: undefined });
+    const evidenced = receiptClaimsSchema.parse({ ...claims, passkey: evidenceOf(alice, claims) });
+    const words = describeReceipt(evidenced, { credentialId, pinned: false }).join("\n");
+    expect(words).not.toContain("asked at");
+    expect(words).toContain("when this was asked for, so not whether the passkey is older than that");
+  });
+
   it("say that only the service vouches for whose passkey it is, where nothing else was asked", () => {
     const words = wordsFor(false);
     expect(words).toContain("vouched for        that the passkey is this person's: by the service alone");
@@ -62,6 +76,8 @@ describe("the words for evidence that does not hold", () => {
     expect(refusalWords("bad_evidence", "wrong_challenge")).toBe(
       "the passkey's signature in it does not hold: it is for another approval, action, page, person, service, MCP server or moment",
     );
+    expect(refusalWords("bad_evidence", "late_credential")).toContain("before the approval was asked for and shown");
+    expect(refusalWords("bad_evidence", "bad_key")).toContain("under which anybody can sign");
     expect(refusalWords("missing_evidence")).toBe("no passkey signed this accept, and one was required");
     expect(refusalWords("unpinned_credential")).toContain("not the file's for this person");
   });

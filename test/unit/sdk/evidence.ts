@@ -24,6 +24,7 @@ export function acceptClaims(changed: Claims = {}): Claims {
     jti: "rct_1",
     iat: shownAt + 17,
     approval_id: "apr_00000000000000000000000000",
+    asked_at: at(-20),
     status: "accepted",
     decision: "accept",
     action_digest: `sha256:${"ab".repeat(32)}`,

@@ -6,12 +6,19 @@ import { type Claims, evidenceOf, ORIGIN, pinOf, RP_ID } from "./evidence";
 import { instant } from "./fake-approvals";
 import { askRound, sendRound } from "./raw-round";
 
+const options = { url: "http://127.0.0.1:3000", apiKey: "csk_x", resolveCaller: () => undefined };
 const subject = { iss: "https://as.example.com", sub: "alice" };
 const alice = createAuthenticator({ rpId: RP_ID, origin: ORIGIN });
 const mallory = createAuthenticator({ rpId: RP_ID, origin: ORIGIN });
 
-/** The person accepts with a passkey; `changed` is what the receipt says otherwise than was signed. */
-async function acceptWith(stage: Stage, id: string, authenticator: SoftwareAuthenticator, changed: Claims = {}) {
+/** The person accepts with a passkey; `changed` is what the evidence says otherwise than was signed, `beside` what the receipt does. */
+async function acceptWith(
+  stage: Stage,
+  id: string,
+  authenticator: SoftwareAuthenticator,
+  changed: Claims = {},
+  beside: Claims = {},
+) {
   const { service } = stage;
   const view = { view_digest: `sha256:${"cd".repeat(32)}`, shown_at: instant() };
   const claims = {
@@ -24,7 +31,7 @@ async function acceptWith(stage: Stage, id: string, authenticator: SoftwareAuthe
   };
   const iat = Math.floor(Date.now() / 1000);
   const passkey = { ...evidenceOf(authenticator, claims, { iat }), created_at: instant(-3600), ...changed };
-  service.overrides.claims = { ...view, passkey };
+  service.overrides.claims = { ...view, ...beside, passkey };
   await service.decide(id, "accept");
 }
 
@@ -120,7 +127,55 @@ describe("a gate with pinned passkeys", () => {
     const credentials = [
       { ...pinOf(alice, subject), publicKey: { kty: "EC" } },
     ] as unknown as GateOptions["credentials"];
-    const options = { url: "http://127.0.0.1:3000", apiKey: "csk_x", resolveCaller: () => undefined };
     expect(() => createGate({ ...options, ...(credentials ? { credentials } : {}) })).toThrow(TypeError);
+    expect(() => createGate({ ...options, pinned: "subject" })).toThrow(TypeError);
   });
+
+  describe("of the identity that an admin has linked", () => {
+    const linked = { iss: "https://idp.example.net", sub: "a-17" };
+    const accept = (stage: Stage) => (id: string) =>
+      acceptWith(stage, id, alice, {}, { authn: { ...linked, via: "admin_link" } });
+    const theirs = { ...pinned, credentials: [pinOf(alice, linked)] };
+
+    it("runs what that one's signed", async () => {
+      const stage = await setStage(theirs);
+      const { text } = await callInRounds(stage, accept(stage));
+      expect(text).toBe("Deleted Apollo (p_42).");
+    });
+
+    it("I17: runs nothing that it signed where only the caller's counts", async () => {
+      const stage = await setStage({ ...theirs, pinned: "subject" });
+      const { text, ending } = await callInRounds(stage, accept(stage));
+      expect(ending).toBe("unverifiable");
+      expect(text).toContain("unpinned_credential");
+      expect(stage.runs()).toBe(0);
+      expect(stage.service.count("consume")).toBe(0);
+    });
+  });
+});
+
+describe("a gate with a pinned origin", () => {
+  const requirements = { passkey: "required" as const };
+
+  it("runs what was signed there", async () => {
+    const stage = await setStage({ requirements, origin: ORIGIN });
+    const { text } = await callInRounds(stage, (id) => acceptWith(stage, id, alice));
+    expect(text).toBe("Deleted Apollo (p_42).");
+  });
+
+  it("I13: runs nothing that was signed anywhere else under the same relying party, and spends nothing", async () => {
+    const stage = await setStage({ requirements, origin: "https://example.com" });
+    const { text, ending } = await callInRounds(stage, (id) => acceptWith(stage, id, alice));
+    expect(ending).toBe("unverifiable");
+    expect(text).toContain("bad_evidence");
+    expect(stage.runs()).toBe(0);
+    expect(stage.service.count("consume")).toBe(0);
+  });
+
+  it.each(["https://example.com/", "https://EXAMPLE.com", "https://example.com:443", "example.com", "", "null"])(
+    "is not made with %j, which no page is on",
+    (origin) => {
+      expect(() => createGate({ ...options, origin })).toThrow(TypeError);
+    },
+  );
 });

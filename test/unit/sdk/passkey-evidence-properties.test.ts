@@ -31,9 +31,11 @@ const vouchedFor: Record<string, unknown> = {
   iat: 1,
   "authn.iss": "https://other.example",
   "authn.sub": "mallory",
-  "authn.via": "self",
+  "authn.via": "other_link",
   locale: "ja",
-  shown_at: at(-100),
+  // Not later than the page, and after the passkey was registered.
+  asked_at: at(-60),
+  shown_at: at(5),
   // Within the challenge's lifetime.
   decided_at: at(120),
   tool: "update_project",

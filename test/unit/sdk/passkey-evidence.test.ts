@@ -137,6 +137,7 @@ describe("a receipt with a passkey's evidence", () => {
     ["a passkey registered after the page was shown", "late_credential", { created_at: at(1) }],
     ["a passkey registered in the second in which the page was shown", "late_credential", { created_at: at(0) }],
     ["a passkey registered after the challenge was made", "late_credential", { created_at: at(11) }],
+    ["a passkey registered in the second in which it was asked for", "late_credential", { created_at: at(-20) }],
     ["the nonce of another challenge", "wrong_challenge", { nonce: randomBytes(16).toString("base64url") }],
     ["the instant of another challenge", "wrong_challenge", { iat: Date.parse(at(9)) / 1000 }],
     ["a challenge older than its lifetime", "wrong_time", { iat: Date.parse(at(-200)) / 1000 }],
@@ -188,6 +189,42 @@ describe("a receipt with a passkey's evidence", () => {
   });
 });
 
+describe("what came first", () => {
+  const judgeDated = async (createdAt: string, dates: Claims) => {
+    const claims = acceptClaims({ asked_at: undefined, shown_at: undefined, ...dates });
+    return judge({ ...claims, passkey: { ...evidenceOf(alice, claims), created_at: createdAt } });
+  };
+
+  it.each<[string, string, Claims]>([
+    ["before the challenge", at(9), {}],
+    ["before the page", at(-1), { shown_at: at(0) }],
+    ["before it was asked for", at(-21), { asked_at: at(-20), shown_at: at(0) }],
+    ["before it was asked for in the second of the page", at(-1), { asked_at: at(0), shown_at: at(0) }],
+    ["before it was asked for by a process whose clock is ahead", at(-1), { asked_at: at(30), shown_at: at(0) }],
+  ])("a passkey registered a second %s counts", async (_, createdAt, dates) => {
+    expect(await judgeDated(createdAt, dates)).toMatchObject({ ok: true });
+  });
+
+  it.each<[string, string, Claims]>([
+    ["the challenge was made", at(10), {}],
+    ["the page was shown", at(0), { shown_at: at(0) }],
+    ["it was asked for", at(-20), { asked_at: at(-20), shown_at: at(0) }],
+    ["it was asked for, where the page is not dated", at(-20), { asked_at: at(-20) }],
+  ])("one registered in the very second in which %s does not", async (_, createdAt, dates) => {
+    expect(await judgeDated(createdAt, dates)).toMatchObject({ reason: "bad_evidence", fault: "late_credential" });
+  });
+
+  it("a page that was shown before it was asked for is none", async () => {
+    const verdict = await judgeDated(at(-3600), { asked_at: at(31), shown_at: at(0) });
+    expect(verdict).toMatchObject({ reason: "bad_evidence", fault: "wrong_time" });
+  });
+
+  it("an instant that is none makes the receipt none", async () => {
+    for (const asked_at of ["yesterday", at(-20).replace("Z", "+01:00"), 1_793_872_780, null])
+      expect(await judgeDated(at(-3600), { asked_at })).toMatchObject({ reason: "bad_claims" });
+  });
+});
+
 describe("the twin of an ECDSA signature", () => {
   it("says the same of the same decision, and of no other", async () => {
     const claims = acceptClaims();
@@ -214,6 +251,8 @@ describe("where the page was", () => {
     ["localhost", "http://localhost:3000"],
     ["localhost", "http://approve.localhost:3000"],
     ["approve.internal", "https://approve.internal"],
+    ["localhost", "https://localhost"],
+    ["approve", "https://approve"],
   ])("%s may be the relying party of %s", async (rpId, origin) => {
     expect(await judgeAt(rpId, origin)).toMatchObject({ ok: true });
   });
@@ -230,6 +269,11 @@ describe("where the page was", () => {
     ["0.1", "https://127.0.0.1", "wrong_rp_id"],
     ["[::1]", "https://[::1]", "wrong_rp_id"],
     ["example.com.", "https://example.com", "wrong_rp_id"],
+    ["com", "https://example.com", "wrong_rp_id"],
+    ["internal", "https://approve.internal", "wrong_rp_id"],
+    ["a.evillocalhost", "http://a.evillocalhost", "wrong_origin"],
+    ["evillocalhost", "http://evillocalhost", "wrong_origin"],
+    ["localhost", "https://evillocalhost", "wrong_rp_id"],
     [".com", "https://example.com", "wrong_rp_id"],
   ])("%s is not the relying party of %s: %s", async (rpId, origin, fault) => {
     expect(await judgeAt(rpId, origin)).toMatchObject({ ok: false, reason: "bad_evidence", fault });
@@ -259,21 +303,38 @@ describe("whose passkey it was", () => {
   it("I17: with the service's signing key alone nobody can put another passkey in", async () => {
     const bob = createAuthenticator({ rpId: RP_ID, origin: ORIGIN });
     const sameKey = { ...pinOf(alice, subject), publicKey: pinOf(bob, subject).publicKey };
+    const otherId = { ...pinOf(alice, subject), credentialId: bob.credentialId };
     const sameId = { ...pinOf(bob, subject), credentialId: alice.credentialId };
     for (const credentials of [
       [],
       [pinOf(bob, subject)],
       [sameKey],
+      [otherId],
       [sameId],
       [pinOf(alice, { ...subject, sub: "bob" })],
     ])
       expect(await judgePinned(credentials)).toEqual({ ok: false, reason: "unpinned_credential", kid: "key-1" });
   });
 
-  it("whoever decides by their own right is the subject and nobody else", async () => {
-    const mallory = { iss: subject.iss, sub: "mallory" };
-    const verdict = await judgePinned([pinOf(alice, mallory)], { authn: { ...mallory, via: "self" } });
-    expect(verdict).toMatchObject({ ok: false, reason: "unpinned_credential" });
+  it("a right that nobody knows makes nobody else's passkey count", async () => {
+    for (const via of ["other_link", "admin", "ADMIN_LINK", ""]) {
+      const authn = { ...linked, via };
+      expect(await judgePinned([pinOf(alice, linked)], { authn })).toMatchObject({ reason: "unpinned_credential" });
+      expect(await judgePinned([pinOf(alice, subject)], { authn })).toMatchObject({ passkey: { pinned: "subject" } });
+    }
+  });
+
+  it("with `pinned: subject` the linked identity's does not count, and without a list nobody's", async () => {
+    const judgeSubject = async (credentials: ReceiptExpectation["credentials"]) => {
+      const claims = acceptClaims();
+      const receipt = { ...claims, passkey: evidenceOf(alice, claims) };
+      return judge(receipt, { pinned: "subject", ...(credentials ? { credentials } : {}) });
+    };
+    const [theirs, own] = [pinOf(alice, linked), pinOf(alice, subject)];
+    expect(await judgeSubject([theirs, own])).toMatchObject({ ok: true, passkey: { pinned: "subject" } });
+    for (const credentials of [[theirs], [], undefined])
+      expect(await judgeSubject(credentials)).toMatchObject({ ok: false, reason: "unpinned_credential" });
+    expect(await judge(acceptClaims(), { pinned: "subject" })).toMatchObject({ ok: true, passkey: undefined });
   });
 
   it("RSA and Ed25519 keys are compared too", async () => {

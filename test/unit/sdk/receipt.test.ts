@@ -109,6 +109,16 @@ describe("verifying a receipt", () => {
     ],
     ["accepted as a decline", "bad_claims", async () => await signer.sign({ ...claims, decision: "decline" })],
     ["declined as an accept", "bad_claims", async () => await signer.sign({ ...claims, status: "declined" })],
+    [
+      "another person in their own right",
+      "bad_claims",
+      async () => await signer.sign({ ...claims, authn: { ...approval.caller, sub: "mallory", via: "self" } }),
+    ],
+    [
+      "another issuer's person in their own right",
+      "bad_claims",
+      async () => await signer.sign({ ...claims, authn: { iss: ISSUER, sub: "alice", via: "self" } }),
+    ],
     ["expired as an accept", "bad_claims", async () => await signer.sign({ ...claims, status: "expired" })],
     [
       "a withdrawal",
@@ -119,6 +129,7 @@ describe("verifying a receipt", () => {
     ["nothing", "malformed", () => ""],
     ["JSON serialization", "malformed", async () => JSON.stringify({ payload: "", signatures: [] })],
     ["a payload that is no JSON", "bad_claims", async () => await signText("accept")],
+    ["a payload that is no UTF-8", "bad_claims", async () => await signBytes(notUtf8({ ...claims, jti: "rct_?" }))],
     ["too long a text", "malformed", async () => await signer.sign({ ...claims, filler: "x".repeat(70_000) })],
   ];
 
@@ -172,8 +183,17 @@ describe("verifying a receipt", () => {
   });
 });
 
-async function signText(text: string): Promise<string> {
-  return await new CompactSign(Buffer.from(text))
+const signText = (text: string) => signBytes(Buffer.from(text));
+
+/** The JSON of a value with its question mark made a byte that UTF-8 does not have. */
+function notUtf8(value: unknown): Buffer {
+  const bytes = Buffer.from(JSON.stringify(value));
+  bytes[bytes.indexOf("?")] = 0xff;
+  return bytes;
+}
+
+async function signBytes(bytes: Uint8Array): Promise<string> {
+  return await new CompactSign(bytes)
     .setProtectedHeader({ alg: "Ed25519", typ: "approval-receipt+jwt", kid: "key-1" })
     .sign(signer.privateKey);
 }
