@@ -3,6 +3,7 @@ import { getTranslations } from "next-intl/server";
 import { getService } from "@/lib/process";
 import { setPageStatus } from "@/lib/requests/page-status";
 import { readSession } from "@/lib/sessions/read";
+import { Outside } from "./outside";
 import { PageFrame } from "./page-frame";
 
 /** Answers a page with 404 and the one page of a miss. */
@@ -19,9 +20,7 @@ export async function Miss() {
     <PageFrame path="/inbox" {...(session ? { account: session.account } : {})}>
       <div className="mx-auto mt-10 max-w-md text-center">
         <h1 className="text-2xl font-bold">
-          {session
-            ? t.rich("title", { email: () => <bdi className="break-words">{session.account}</bdi> })
-            : t("titleSignedOut")}
+          {session ? t.rich("title", { email: () => <Outside text={session.account} /> }) : t("titleSignedOut")}
         </h1>
         <p className="text-muted mt-3">{t("hint")}</p>
         <a className="button mt-6" href={session ? "/signout" : "/signin"}>

@@ -1,5 +1,6 @@
 import { getLocale, getTranslations } from "next-intl/server";
 import { getService } from "@/lib/process";
+import { Outside } from "./outside";
 
 type Frame = {
   children: React.ReactNode;
@@ -22,7 +23,11 @@ export async function PageFrame({ children, path, account, wide = false, nav }: 
             <Emblem />
             <strong>{getService().config.name}</strong>
           </span>
-          {account ? <bdi className="text-muted min-w-0 text-sm break-all">{account}</bdi> : null}
+          {account ? (
+            <div className="text-muted min-w-0 text-sm break-all">
+              <Outside text={account} />
+            </div>
+          ) : null}
         </div>
       </header>
       <div className={`mx-auto ${width} px-4 pt-4 pb-10 sm:px-6`}>

@@ -45,11 +45,7 @@ export function AddPasskey({ csrf, nameMax, texts }: Props) {
           {texts.hint}
         </p>
       </div>
-      <button
-        className="button button-accent sm:justify-self-start"
-        type="submit"
-        disabled={isBusy}
-      >
+      <button className="button button-accent sm:justify-self-start" type="submit" disabled={isBusy}>
         {texts.add}
       </button>
       <p className={isFault ? "notice" : "text-muted text-sm empty:hidden"} role="status">

@@ -1,5 +1,8 @@
+import { headers } from "next/headers";
 import { getTranslations } from "next-intl/server";
 import { getService } from "@/lib/process";
+import { accountTarget, readFlash } from "@/lib/requests/flash";
+import { Outside } from "../outside";
 import { PageFrame } from "../page-frame";
 import { pageTitle } from "../page-title";
 import { requireSession } from "../session";
@@ -15,18 +18,25 @@ export default async function AccountPage() {
   const service = getService();
   const session = await requireSession("/account");
   const t = await getTranslations("account");
+  const notices = await getTranslations("notices");
+  const flash = await readFlash(service, await headers(), { sid: session.sid, target: accountTarget });
   return (
     <PageFrame path="/account" account={session.account} nav={session}>
       <h1 className="text-2xl font-bold">{t("title")}</h1>
+      {flash?.notice === "stale_form" ? (
+        <p className="notice mt-4" role="alert">
+          {notices("stale_form")}
+        </p>
+      ) : null}
       <section className="mt-4" aria-labelledby="who-title">
         <h2 className="heading mb-2" id="who-title">
           {t("who")}
         </h2>
         <div className="card">
           <p className="row">
-            <bdi className="block font-bold break-words">{session.name}</bdi>
+            <Outside text={session.name} className="block font-bold break-words" />
             {session.account === session.name ? null : (
-              <bdi className="text-muted block break-all">{session.account}</bdi>
+              <Outside text={session.account} className="text-muted block break-all" />
             )}
           </p>
           <div className="row">

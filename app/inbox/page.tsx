@@ -81,7 +81,7 @@ async function Facts({ item, now }: { item: InboxItem; now: Date }) {
   const minutes = Math.max(1, Math.ceil((item.expiresAt.getTime() - now.getTime()) / 60_000));
   return (
     <span className="text-muted flex flex-wrap justify-between gap-x-4 text-sm">
-      <bdi>{item.clientName}</bdi>
+      <Outside text={item.clientName} />
       <span>
         {item.status === "pending"
           ? minutes < 60

@@ -5,6 +5,7 @@ import { samePath } from "@/lib/requests/same-path";
 import { readSession } from "@/lib/sessions/read";
 import { goTo } from "../go-to";
 import { readNextAuthToken } from "../next-auth-token";
+import { Outside } from "../outside";
 import { PageFrame } from "../page-frame";
 import { pageTitle } from "../page-title";
 
@@ -24,7 +25,7 @@ export default async function SignOut({ searchParams }: Search) {
       <div className="mx-auto mt-6 max-w-md">
         <h1 className="text-2xl font-bold">{t("title")}</h1>
         <p className="text-muted mt-1">
-          <bdi>{session.account}</bdi>
+          <Outside text={session.account} />
         </p>
         <form className="mt-5" method="post" action="/api/auth/signout">
           <input type="hidden" name="csrfToken" value={csrfToken} />

@@ -5,6 +5,7 @@ import { transact } from "../database/transact";
 import type { Service } from "../process";
 import { signReceipt } from "../receipts/sign";
 import type { PersonSession } from "../sessions/session";
+import type { Subject } from "./approval";
 import type { Choice } from "./decision-form";
 import { freezePerson, lockPerson } from "./freeze-person";
 import type { Opened } from "./open";
@@ -13,11 +14,18 @@ import { transition } from "./transitions";
 
 /**
  * Commits a decision and what follows from it, all or none (I8): a decline starts the cool-down of its action; "I didn't ask for
- * this" also withdraws everything live of this client for this person and freezes the two; three people who say so alert the admins.
+ * this" also withdraws everything live of this client for this person, as the subject or any of `alsoTheirs`, and freezes the client for
+ * them; three people who say so alert the admins.
  * False: somebody was first, or it is too late.
  */
-export async function commitDecision(service: Service, change: Change, choice: Choice): Promise<boolean> {
+export async function commitDecision(
+  service: Service,
+  change: Change,
+  choice: Choice,
+  alsoTheirs: Subject[],
+): Promise<boolean> {
   const { from } = change;
+  const people = inOneOrder([from.subject, ...alsoTheirs]).map((subject) => ({ clientId: from.clientId, subject }));
   if (choice === "accept" || choice === "cancel") {
     const isWritten = await commitChange(service.pool, change);
     if (isWritten) service.hub.announce(from.id);
@@ -26,7 +34,7 @@ export async function commitDecision(service: Service, change: Change, choice: C
   const client = await readClient(service.prisma, from.clientId);
   const cooldownSeconds = client?.policy.declineCooldownSeconds ?? 600;
   const { touched, reportedBy } = await transact(service.pool, async (db) => {
-    if (choice === "not_requested") await lockPerson(db, from);
+    if (choice === "not_requested") for (const person of people) await lockPerson(db, person);
     if (!(await commitChange(db, change))) return { touched: [] };
     await db.query(
       `INSERT INTO "decline_cooldown" ("approval_id", "client_id", "subject_iss", "subject_sub", "action_tag", "until")
@@ -34,7 +42,8 @@ export async function commitDecision(service: Service, change: Change, choice: C
       [from.id, from.clientId, from.subject.iss, from.subject.sub, from.actionTag, cooldownSeconds],
     );
     if (choice !== "not_requested") return { touched: [from.id] };
-    const withdrawn = await freezePerson(service, db, from, change.actor);
+    const withdrawn: string[] = [];
+    for (const person of people) withdrawn.push(...(await freezePerson(service, db, person, change.actor)));
     return { touched: [from.id, ...withdrawn], reportedBy: await noteReport(db, from.clientId) };
   });
   for (const id of touched) service.hub.announce(id);
@@ -44,6 +53,12 @@ export async function commitDecision(service: Service, change: Change, choice: C
       "several people say that they did not ask for what this client asks; look at it, and freeze it if in doubt",
     );
   return touched.length > 0;
+}
+
+/** Each once, in an order that is the same for everybody, so that two who lock them cannot wait for each other. */
+function inOneOrder(subjects: Subject[]): Subject[] {
+  const byName = new Map(subjects.map(({ iss, sub }) => [JSON.stringify([iss, sub]), { iss, sub }]));
+  return [...byName.keys()].sort().map((name) => byName.get(name) as Subject);
 }
 
 /** Counts a wrong code; the third withdraws the approval as `match_failed`. False: somebody changed it meanwhile. */

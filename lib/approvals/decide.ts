@@ -11,6 +11,7 @@ import { judgeForm } from "./judge-form";
 import { isMatchCode } from "./match-code";
 import { type Opened, openForPerson } from "./open";
 import { type PasskeyProof, provePasskey } from "./passkey-proof";
+import { subjectsToDecideFor } from "./subject";
 import { type Command, transition } from "./transitions";
 
 /** Why nothing was decided; the page says each in words a person can act on. */
@@ -130,11 +131,17 @@ async function commit(
     to: { ...step.next, receipt },
     event: step.event,
     validUntil: earlier(approval.expiresAt, freshUntil(session, record.requirements)),
-    person: { sid: session.sid, userId: session.userId, credentialId: evidence.passkey?.credential_id },
+    person: {
+      sid: session.sid,
+      userId: session.userId,
+      right: { ...(opened.via === "self" ? session : approval.subject), isLink: opened.via === "admin_link" },
+      credentialId: evidence.passkey?.credential_id,
+    },
     actor: { kind: "person" as const, iss: session.iss, sub: session.sub, userId: session.userId },
     data: { via: opened.via, name: session.name },
   };
-  return (await commitDecision(service, change, choice)) ? { kind: "decided" } : "again";
+  const alsoTheirs = choice === "not_requested" ? await subjectsToDecideFor(service, session) : [];
+  return (await commitDecision(service, change, choice, alsoTheirs)) ? { kind: "decided" } : "again";
 }
 
 const earlier = (a: Date, b: Date) => (a < b ? a : b);

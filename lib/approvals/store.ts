@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { AuditActor } from "../audit/event";
 import { kidOf } from "../keys/kid-of";
-import type { Approval } from "./approval";
+import type { Approval, Subject } from "./approval";
 import { type ApprovalRow, approvalFromRow } from "./from-row";
 import type { ApprovalEvent } from "./transitions";
 
@@ -44,8 +44,11 @@ export type Change = {
   validFrom?: Date | undefined;
   event: ApprovalEvent | null;
   actor: AuditActor;
-  /** The session, and the passkey, by which a person decides: each must still hold when the change is written. */
-  person?: { sid: string; userId: string; credentialId?: string | undefined };
+  /**
+   * By what a person decides: the session, the identity that gives the right (the session's own, or the one that an admin has linked), and
+   * the passkey. Each must still hold when the change is written.
+   */
+  person?: { sid: string; userId: string; right: Subject & { isLink: boolean }; credentialId?: string | undefined };
   /** Goes into the audit event: ids, codes and names only (I9). */
   data?: Record<string, string | number | boolean | null | string[]>;
 };
@@ -53,8 +56,8 @@ export type Change = {
 /**
  * Writes a change with its audit event and its outbox row in one statement, so all or none (I8), if and only if the row is
  * still the version that the change was computed from and the clock, read after the row lock, is within the change's bounds
- * (I4, I5, I6, I12), a client's key is not revoked, no signing key is that the change rests on, and the session, user and passkey of a person
- * who decides hold. False: somebody else was first, it is too late, or one of these is gone; read again.
+ * (I4, I5, I6, I12), a client's key is not revoked, no signing key is that the change rests on, and the session, user,
+ * identity and passkey of a person who decides hold. False: somebody else was first, it is too late, or one of these is gone; read again.
  */
 export async function commitChange(db: Queryable, change: Change): Promise<boolean> {
   const { from, event } = change;
@@ -75,13 +78,16 @@ export async function commitChange(db: Queryable, change: Change): Promise<boole
       change.person?.sid ?? null,
       change.person?.userId ?? null,
       change.person?.credentialId ?? null,
+      change.person?.right.iss ?? null,
+      change.person?.right.sub ?? null,
+      change.person?.right.isLink ?? false,
     ],
   });
   return rowCount === 1;
 }
 
 // The clock is read in a step of its own above the locked row. In the same SELECT, or in the UPDATE's own condition, it
-// would be read before the wait for the lock and would let late answers in. Session, user and passkey are locked after the row for the same
+// would be read before the wait for the lock and would let late answers in. Session, user, identity and passkey are locked after the row for the same
 // reason: a lock looks at the newest version, a plain read at that of the statement's beginning. The user comes before the session, as
 // everywhere.
 const changeSql = `
@@ -92,6 +98,9 @@ present AS MATERIALIZED (
     AND s."revoked_at" IS NULL AND u."disabled_at" IS NULL FOR SHARE OF u, s),
 holding AS MATERIALIZED (
   SELECT 1 FROM clocked, "passkey" p WHERE p."credential_id" = $27 AND p."user_id" = $26 FOR KEY SHARE OF p),
+entitled AS MATERIALIZED (
+  SELECT 1 FROM clocked, "identity" i WHERE i."iss" = $28 AND i."sub" = $29 AND i."user_id" = $26
+    AND (NOT $30::boolean OR (i."may_approve" AND i."linked_by" = 'admin')) FOR SHARE OF i),
 changed AS (
   UPDATE "approval" a SET "status" = $8, "decision" = $9, "reason" = $10, "decided_at" = $11, "act_by" = $12, "note" = $13, "receipt" = $14,
     "settled_at" = $15, "consumed_at" = $16, "consumer_hash" = $17, "outcome" = $18, "outcome_code" = $19, "outcome_at" = $20, "outcome_derived" = $21,
@@ -102,7 +111,7 @@ changed AS (
       WHERE k."key_id" = $23 AND k."revoked_at" IS NULL AND l."disabled_at" IS NULL AND l."id" = a."client_id"))
     AND (coalesce($5, '') NOT IN ('approval.accepted', 'approval.consumed') OR NOT ${isFrozenAt('c."at"')})
     AND NOT EXISTS (SELECT 1 FROM "signing_key" s WHERE s."kid" = ANY($24::text[]) AND s."status" = 'revoked')
-    AND ($25::text IS NULL OR EXISTS (SELECT 1 FROM present)) AND ($27::text IS NULL OR EXISTS (SELECT 1 FROM holding))
+    AND ($25::text IS NULL OR (EXISTS (SELECT 1 FROM present) AND EXISTS (SELECT 1 FROM entitled))) AND ($27::text IS NULL OR EXISTS (SELECT 1 FROM holding))
     AND ($3::timestamptz IS NULL OR c."at" < $3) AND ($4::timestamptz IS NULL OR c."at" >= $4)
   RETURNING a."id", a."seq", a."client_id", a."tool", a."decision", a."reason", c."at"),
 audited AS (

@@ -71,13 +71,20 @@ async function readFreeze(
   return row && { clientId: row.client_id, subject: { iss: row.subject_iss, sub: row.subject_sub } };
 }
 
-/** By its id, so that a form sent again does not lift a later freeze of the same two. */
+/**
+ * By its id, so that a form sent again does not lift a later freeze of the same two; with it goes what the same press has put up for the
+ * person's other identities, which was written in one transaction.
+ */
 async function lift(db: pg.PoolClient, freezeId: string): Promise<boolean> {
   const { rowCount } = await db.query(
-    `UPDATE "freeze" SET "lifted_at" = clock_timestamp() WHERE "id" = $1 AND "lifted_at" IS NULL AND "until" > clock_timestamp()`,
+    `UPDATE "freeze" f SET "lifted_at" = clock_timestamp() FROM "freeze" g
+     WHERE g."id" = $1 AND f."client_id" = g."client_id" AND f."lifted_at" IS NULL AND f."until" > clock_timestamp()
+       AND (f."id" = g."id" OR (f."created_at" = g."created_at" AND EXISTS (
+         SELECT 1 FROM "identity" i JOIN "identity" j ON j."user_id" = i."user_id"
+         WHERE i."iss" = f."subject_iss" AND i."sub" = f."subject_sub" AND j."iss" = g."subject_iss" AND j."sub" = g."subject_sub")))`,
     [freezeId],
   );
-  return rowCount === 1;
+  return (rowCount ?? 0) > 0;
 }
 
 const namesOf = ({ iss, sub }: Subject) => ({ subjectIss: iss, subjectSub: sub });

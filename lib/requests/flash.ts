@@ -111,3 +111,6 @@ export function stepUpTarget(stepUpFor: string): string {
 
 /** `target` of what the account page says of linked identities. */
 export const linksTarget = "account:links";
+
+/** `target` of what the account page says as a whole. */
+export const accountTarget = "account";

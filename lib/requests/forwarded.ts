@@ -1,19 +1,40 @@
 import type { IncomingMessage } from "node:http";
 import { type BlockList, isIP } from "node:net";
+import type { Logger } from "../log";
 
 /**
  * Leaves exactly one `X-Forwarded-For` on a request: the address of the client, which is the socket's unless that is a trusted proxy,
  * then the nearest address in the header that is not one. All other `X-Forwarded-*` and `Forwarded` headers are dropped: origins
- * come from the configuration alone (section 11).
+ * come from the configuration alone (section 11). `onIgnored` is told the socket's address where it is not trusted and sent the header.
  */
-export function trustForwarded(request: IncomingMessage, trustedProxies: BlockList): void {
+export function trustForwarded(
+  request: IncomingMessage,
+  trustedProxies: BlockList,
+  onIgnored?: (socketAddress: string) => void,
+): void {
   const forwarded = String(request.headers["x-forwarded-for"] ?? "");
   for (const name of Object.keys(request.headers))
     if (name === "forwarded" || name.startsWith("x-forwarded-")) delete request.headers[name];
-  const address = clientAddress(request.socket.remoteAddress ?? "", forwarded, trustedProxies);
+  const socketAddress = plainAddress(request.socket.remoteAddress ?? "");
+  if (forwarded !== "" && !isTrusted(socketAddress, trustedProxies)) onIgnored?.(socketAddress);
+  const address = clientAddress(socketAddress, forwarded, trustedProxies);
   request.headers["x-forwarded-for"] = address;
   // Web requests are made from the raw list, pages from the parsed one: both say the same.
   request.rawHeaders = [...withoutForwarded(request.rawHeaders), "X-Forwarded-For", address];
+}
+
+/**
+ * Tells the operator, once in a process, that somebody's `X-Forwarded-For` is not believed: where that is their own proxy, all visitors
+ * have its address, and what one of them gets wrong is held against everybody. To be handed to `trustForwarded`.
+ */
+export function warnOfIgnored(log: Pick<Logger, "warn">): (socketAddress: string) => void {
+  let isTold = false;
+  return (socketAddress) => {
+    if (isTold) return;
+    isTold = true;
+    const text = "X-Forwarded-For is not believed from here: if this is your proxy, name it in TRUSTED_PROXIES";
+    log.warn({ socketAddress }, text);
+  };
 }
 
 /** The address that a request came from, seen through proxies that are trusted. */

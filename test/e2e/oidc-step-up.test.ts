@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addProviderUser } from "@/lib/users/add";
 import { addPerson, signIn } from "@/test/support/actors";
 import { approve, ask, callback, logIn, sessionOf, signInAt, statusOf, whoIs } from "@/test/support/oidc-acts";
 import { type Stage, setStage } from "@/test/support/oidc-stage";
@@ -206,8 +207,9 @@ describe("who may step up how", () => {
   });
 
   it("a session of a provider that is not configured any more is told so, and can be switched", async () => {
-    const ada = await addPerson(stage.service, "Ada");
-    const { cookie } = await signIn(stage.service, ada, { iss: "https://gone.example", sub: "ada" });
+    const gone = { iss: "https://gone.example", sub: "ada", name: "Ada" };
+    const { userId } = await addProviderUser(stage.service, gone, { kind: "admin", via: "cli" });
+    const { cookie } = await signIn(stage.service, { ...gone, userId, email: "" });
     const browser = new WebBrowser();
     browser.plant(stage.url, "countersign.session", cookie.split("=")[1] ?? "");
     const page = await browser.open(`${stage.url}/account/sign-in-again?to=/account`);

@@ -174,18 +174,20 @@ it("no mint that races with it leaves anything live behind", async () => {
   }
 });
 
-it("said of a request to a linked identity, it protects that identity: the person's own is asked as before", async () => {
+it("protects the person, as every identity that they decide for: their own and those that an admin has linked", async () => {
   const iss = "https://as.example.com";
   const linked = { iss, sub: `linked-${ada.userId}` };
   await linkIdentity(t.service, { user: ada.email, ...linked }, { kind: "admin", via: "cli" });
   const client = await addTestClient(t.service, { issuers: [iss, t.service.issuer] });
-  const own = await mintApproval(client, ada);
+  const [own, bobs] = [await mintApproval(client, ada), await mintApproval(client, bob)];
   const { id } = await mintApproval(client, linked);
   expect(await decideAs(t.service, adas.session, id, "not_requested")).toEqual({ kind: "decided" });
   expect(await mintCode(client, linked)).toEqual([403, "frozen"]);
-  expect(await stateOf(own.id)).toBe("pending");
-  expect(await mintCode(client, ada)).toEqual([201, "ok"]);
-  expect(await listPersonFreezes(t.service.pool, { clientId: client.clientId })).toMatchObject([
-    { subject: linked, user: { userId: ada.userId, account: ada.email } },
-  ]);
+  expect(await stateOf(own.id)).toBe("withdrawn frozen");
+  expect(await mintCode(client, ada)).toEqual([403, "frozen"]);
+  expect(await stateOf(bobs.id)).toBe("pending");
+  const frozen = await listPersonFreezes(t.service.pool, { clientId: client.clientId });
+  expect(frozen.map(({ subject }) => subject)).toEqual(
+    expect.arrayContaining([linked, { iss: ada.iss, sub: ada.sub }]),
+  );
 });

@@ -8,6 +8,8 @@ import { removePasskeyOf } from "@/lib/passkeys/remove";
 import { endUserSessions } from "@/lib/sessions/end-all";
 import type { PersonSession } from "@/lib/sessions/session";
 import { disableUser } from "@/lib/users/disable";
+import { linkIdentity } from "@/lib/users/link";
+import { unlinkIdentity } from "@/lib/users/unlink";
 import {
   addPerson,
   addTestClient,
@@ -290,6 +292,28 @@ describe("an approval that requires a passkey", () => {
       expect((await decided).kind).not.toBe("decided");
       expect((await rowOf(id)).status).toBe("pending");
     });
+
+  it("is not accepted by an admin's link that is taken away while the form waits for the row (I2)", async () => {
+    const fay = await addPerson(t.service, "Fay");
+    const fays = (await signIn(t.service, fay)).session;
+    const hers = await addPasskey(t.service, fay);
+    const link = { user: fay.userId, iss: "https://as.example.com", sub: `fay-${fay.userId}` };
+    await linkIdentity(t.service, link, admin);
+    const asking = await addTestClient(t.service, { issuers: [link.iss] });
+    const { id } = await mintApproval(asking, link, passkeyOnly);
+    const passkeyAnswer = answer(await questionFor(id, fays), {}, hers);
+    const form = await formFor(t.service, fays, id, "accept", { passkeyAnswer });
+    const holder = await t.service.pool.connect();
+    await holder.query("BEGIN");
+    await holder.query(`SELECT 1 FROM "approval" WHERE "id" = $1 FOR UPDATE`, [id]);
+    const decided = decide(t.service, fays, id, form);
+    await untilWaiting();
+    await unlinkIdentity(t.service, link, admin);
+    await holder.query("COMMIT");
+    holder.release();
+    expect(await decided).toEqual({ kind: "missing" });
+    expect((await rowOf(id)).status).toBe("pending");
+  });
 
   it("is not accepted by a form that waits for the row until the sign-in is too old (I6)", async () => {
     const fay = await addPerson(t.service, "Fay");

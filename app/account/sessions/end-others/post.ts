@@ -1,10 +1,11 @@
 import { revokeOtherSessions } from "@/lib/sessions/revoke";
-import { receiveForm, requireCsrf, seeOther } from "../../../posted-form";
+import { requireCsrf, seeOther } from "../../../posted-form";
+import { receiveAccountForm } from "../../posted-form";
 import { endOthersTarget } from "../target";
 
 /** Signs the person out everywhere else. */
 export function post(request: Request): Promise<Response> {
-  return receiveForm(request, "/account", async (posted) => {
+  return receiveAccountForm(request, async (posted) => {
     requireCsrf(posted, "account", endOthersTarget);
     await revokeOtherSessions(posted.service, posted.session);
     return seeOther("/account#sessions");

@@ -1,10 +1,11 @@
 import { renamePasskey } from "@/lib/passkeys/rename";
-import { receiveForm, requireCsrf, seeOther } from "../../../../posted-form";
+import { requireCsrf, seeOther } from "../../../../posted-form";
+import { receiveAccountForm } from "../../../posted-form";
 import { passkeysPlace, passkeyTarget } from "../../target";
 
 /** Gives one of the person's own passkeys another name; the page shows what it is called afterwards. */
 export function post(request: Request, params: Record<string, string>): Promise<Response> {
-  return receiveForm(request, "/account", async (posted) => {
+  return receiveAccountForm(request, async (posted) => {
     const credentialId = params["id"] ?? "";
     requireCsrf(posted, "account", passkeyTarget(credentialId));
     const { service, session, form } = posted;
