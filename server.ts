@@ -5,8 +5,9 @@ import { createMachineApp, isMachinePath } from "@/app/api/machine";
 import { createFormApp, isForm } from "@/app/forms";
 import { ConfigError, parseConfig } from "@/lib/config";
 import { setService } from "@/lib/process";
-import { trustForwarded } from "@/lib/requests/forwarded";
+import { trustForwarded, warnOfIgnored } from "@/lib/requests/forwarded";
 import { withPageStatus } from "@/lib/requests/page-status";
+import { dropRouterHeaders } from "@/lib/requests/router-headers";
 import { startService } from "@/lib/service/start";
 import { sessionSecret } from "@/lib/sessions/cookie";
 import { startWorker } from "@/lib/worker/run";
@@ -28,8 +29,11 @@ async function main(): Promise<void> {
   const answerPage = pages.getRequestHandler();
   const answerMachine = getRequestListener(createMachineApp(service).fetch, { overrideGlobalObjects: false });
   const answerForm = getRequestListener(createFormApp(service).fetch, { overrideGlobalObjects: false });
+  const onIgnored = warnOfIgnored(service.log);
   const server = createServer((request, response) => {
-    trustForwarded(request, config.trustedProxies);
+    trustForwarded(request, config.trustedProxies, onIgnored);
+    // In development Next reloads pages by them.
+    if (!dev) dropRouterHeaders(request);
     const path = readPath(request);
     const answered = isMachinePath(path)
       ? answerMachine(request, response)

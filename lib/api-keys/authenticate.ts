@@ -17,18 +17,19 @@ export async function authenticateKey(service: Service, headers: Headers, scope:
   const presented = parseBearerKey(headers.get("authorization"));
   const key = presented && (await service.clients.byKeyId(presented.keyId));
   const isHeld = presented !== undefined && isSecret(presented.secret, key?.secretHash);
-  if (!key || !isHeld || key.isRevoked || key.client.isDisabled) throw await refusalOf(service, headers);
+  if (!key || !isHeld || key.isRevoked || key.client.isDisabled)
+    throw await refusalOf(service, presented !== undefined, headers);
   if (!key.scopes.includes(scope))
     throw new Problem("missing_scope", { detail: `This needs a key with the scope ${scope}.` });
   return key;
 }
 
-/** Without a key nothing was guessed: what a browser can be made to send changes no count (I7). */
-async function refusalOf(service: Service, headers: Headers): Promise<Problem> {
-  if (!headers.has("authorization")) return new Problem("unauthorized");
+/** Only what looks like a key is a guess: what a browser can be made to send, such as `Basic`, changes no count (I7). */
+async function refusalOf(service: Service, isKey: boolean, headers: Headers): Promise<Problem> {
+  if (!isKey) return new Problem("unauthorized");
   const address = headers.get("x-forwarded-for") ?? undefined;
-  const waitSeconds = await countWrongKey(service, address);
-  if (waitSeconds === undefined) return new Problem("unauthorized");
-  await noteThrottled(service, { what: "api_key", address });
+  const { waitSeconds, isFirst } = await countWrongKey(service, address);
+  if (waitSeconds === 0) return new Problem("unauthorized");
+  if (isFirst) noteThrottled(service, { what: "api_key", address });
   return new Problem("throttled", { retryAfterSeconds: Math.ceil(waitSeconds) });
 }

@@ -1,5 +1,5 @@
 import { hash, verify } from "@node-rs/argon2";
-import { withHashSlot } from "./gate";
+import { type Waiting, withHashSlot } from "./gate";
 
 // Argon2id (the package's default algorithm) with the contract's figures: 19 MiB, two passes, one lane (RFC 9106).
 const costs = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -11,17 +11,27 @@ export const passwordMax = 200;
 /** Hashes a password. Errors: `RangeError` naming the bound for one that is too short or too long; `unavailable`. */
 export async function hashPassword(password: string): Promise<string> {
   const prepared = prepare(password);
-  const length = [...prepared].length;
-  if (length < passwordMin || length > passwordMax)
+  if ([...prepared].length < passwordMin || isTooLong(password))
     throw new RangeError(`A password has ${passwordMin} to ${passwordMax} characters.`);
-  return withHashSlot(() => hash(prepared, costs));
+  return withHashSlot("known", () => hash(prepared, costs));
 }
 
-/** Whether `password` is that of `stored`. Without `stored` it takes the same work and is false, so that unknown users are not told apart. */
-export async function verifyPassword(stored: string | null | undefined, password: string): Promise<boolean> {
-  const prepared = prepare(password);
-  if ([...prepared].length > passwordMax) return false;
-  const isSame = await withHashSlot(() => verify(stored ?? unusable, prepared));
+/** Whether nobody's password can be this one, for its length alone. */
+export function isTooLong(password: string): boolean {
+  return [...prepare(password)].length > passwordMax;
+}
+
+/**
+ * Whether `password` is that of `stored`. Without `stored` it takes the same work and is false, so that unknown users are not told apart.
+ * `who` says in which queue it waits. Errors: `unavailable`.
+ */
+export async function verifyPassword(
+  stored: string | null | undefined,
+  password: string,
+  who: Waiting = "stranger",
+): Promise<boolean> {
+  if (isTooLong(password)) return false;
+  const isSame = await withHashSlot(who, () => verify(stored ?? unusable, prepare(password)));
   return isSame && stored !== null && stored !== undefined;
 }
 

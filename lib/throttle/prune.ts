@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { forgottenAfter } from "./count-attempt";
+import { forgottenAfter } from "./account-wait";
 
 /** Deletes the counts that are forgotten. It waits for nobody: a row that is being counted is left for the next time. */
 export async function pruneThrottles(pool: pg.Pool): Promise<void> {

@@ -1,13 +1,15 @@
 import type { User } from "../generated/prisma/client";
-import { verifyPassword } from "../passwords/hash";
+import { isTooLong, verifyPassword } from "../passwords/hash";
 import { Problem } from "../problem";
 import type { Service } from "../process";
-import { attemptOf } from "../throttle/attempt";
+import { type Attempt, attemptOf } from "../throttle/attempt";
 import { countAttempt } from "../throttle/count-attempt";
 import { deviceOf } from "../throttle/device-cookie";
 import { networkOf } from "../throttle/network";
-import { noteThrottled } from "../throttle/note-throttled";
+import { notedKey, noteThrottled, type Throttled } from "../throttle/note-throttled";
+import { readWait } from "../throttle/read-wait";
 import { uncountAttempt } from "../throttle/uncount-attempt";
+import { volumeOf } from "../throttle/volume";
 import { handleOf } from "./email";
 
 /** Where a password comes from; what is counted together. */
@@ -20,10 +22,14 @@ export type AttemptFrom = {
   session?: string | undefined;
 };
 
+/** Attempts that a network may make in a minute, over all accounts, where nothing else is known of who makes them. */
+export const strangersMax = 30;
+
 /**
  * The user of this e-mail address and password, or undefined. Unknown, disabled and wrong take the same work, wait alike and give the same
- * answer. Each attempt is counted before it is verified; one that has to wait is not verified at all. Errors: `throttled` with
- * `retryAfterSeconds`, `unavailable` when too many sign in at once.
+ * answer. Each attempt is counted before it is verified; one that has to wait is not verified at all and writes nothing. What is too long to
+ * be anybody's password is simply wrong: it is neither counted nor verified. Errors: `throttled` with `retryAfterSeconds`, `unavailable`
+ * when too many sign in at once.
  */
 export async function authenticate(
   service: Service,
@@ -31,13 +37,14 @@ export async function authenticate(
   password: string,
   from: AttemptFrom = {},
 ): Promise<User | undefined> {
+  if (isTooLong(password)) return undefined;
   const handle = handleOf(email);
   // No address has a control character, and PostgreSQL cannot be asked for one.
   const user = /\p{Cc}/u.test(handle) ? null : await service.prisma.user.findUnique({ where: { email: handle } });
-  const attempt = attemptOf(service.secrets, "password", handle, sourceOf(service, user, from));
-  const waitSeconds = await countAttempt(service.pool, attempt);
-  if (waitSeconds > 0) throw throttled(service, user, from, waitSeconds);
-  const isRight = await verifyPassword(user?.passwordHash, password).catch(async (error: unknown) => {
+  const attempt = attemptFor(service, handle, user, from);
+  await admit(service, attempt, { what: "password", address: from.address, userId: user?.id });
+  const who = attempt.volume ? "stranger" : "known";
+  const isRight = await verifyPassword(user?.passwordHash, password, who).catch(async (error: unknown) => {
     await uncountAttempt(service.pool, attempt, "unverified");
     throw error;
   });
@@ -46,16 +53,22 @@ export async function authenticate(
   return user;
 }
 
-function sourceOf(service: Service, user: User | null, { session, device, address }: AttemptFrom): string {
-  if (session !== undefined) return `session ${session}`;
-  const known = deviceOf(service.secrets, user?.id ?? "", device);
-  return known === undefined ? `address ${networkOf(address)}` : `device ${known}`;
+/** Counted together is what comes from one session, one device of this user, or else one network, which also has its volume. */
+function attemptFor(service: Service, handle: string, user: User | null, from: AttemptFrom): Attempt {
+  const { secrets } = service;
+  const { session, device, address } = from;
+  if (session !== undefined) return attemptOf(secrets, "password", handle, `session ${session}`);
+  const known = user && deviceOf(secrets, user, device);
+  if (known) return attemptOf(secrets, "password", handle, `device ${known}`);
+  const volume = volumeOf(secrets, "password", address, strangersMax);
+  return attemptOf(secrets, "password", handle, `address ${networkOf(address)}`, volume);
 }
 
-/** The history is written beside the answer, not before it: how long that takes would tell whether there is such an account. */
-function throttled(service: Service, user: User | null, { address }: AttemptFrom, waitSeconds: number): Problem {
-  noteThrottled(service, { what: "password", address, userId: user?.id }).catch((error: Error) =>
-    service.log.error({ reason: error.message }, "a throttled sign-in could not be recorded"),
-  );
-  return new Problem("throttled", { retryAfterSeconds: Math.ceil(waitSeconds) });
+/** Counts the attempt, or refuses it. */
+async function admit(service: Service, attempt: Attempt, throttled: Throttled): Promise<void> {
+  const { waitSeconds, isNoted } = await readWait(service.pool, attempt, notedKey(service, throttled));
+  const seconds = waitSeconds > 0 ? waitSeconds : await countAttempt(service.pool, attempt);
+  if (seconds === 0) return;
+  if (!isNoted) noteThrottled(service, throttled);
+  throw new Problem("throttled", { retryAfterSeconds: Math.ceil(seconds) });
 }

@@ -95,6 +95,17 @@ describe("every page", () => {
     expect(faults).toEqual([]);
   }, 300_000);
 
+  it("is answered whole, with its own status, whatever a script asks of it (I2)", async () => {
+    const { cookie } = await signIn(service, await addPerson(service));
+    for (const headers of [{ rsc: "1" }, { rsc: "1", "next-router-state-tree": "%5B" }, { "next-action": "x" }]) {
+      const response = await fetch(`${server.url}/a/apr_00000000000000000000000000`, {
+        headers: { cookie, ...(headers as Record<string, string>) },
+        redirect: "manual",
+      });
+      expect([response.status, response.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    }
+  });
+
   it("takes no nonce or policy from the request", async () => {
     const response = await fetch(`${server.url}/signin`, {
       headers: {

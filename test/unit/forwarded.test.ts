@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, BlockList } from "node:net";
 import { describe, expect, it } from "vitest";
-import { clientAddress, trustForwarded } from "@/lib/requests/forwarded";
+import { clientAddress, trustForwarded, warnOfIgnored } from "@/lib/requests/forwarded";
 import { isSameOrigin } from "@/lib/requests/same-origin";
 
 const proxies = new BlockList();
@@ -40,6 +40,33 @@ describe("what a request says of where it came from", () => {
     });
     server.close();
     expect(seen).toEqual([["127.0.0.1", ["X-Forwarded-For", "127.0.0.1"]]]);
+  });
+});
+
+describe("a proxy that nobody named in TRUSTED_PROXIES", () => {
+  const told: [object, string][] = [];
+  const log = { warn: (fields: object, text: string) => told.push([fields, text]) };
+
+  async function ask(trusted: BlockList, headers: Record<string, string>): Promise<void> {
+    const onIgnored = warnOfIgnored(log as never);
+    const server = createServer((request, response) => {
+      trustForwarded(request, trusted, onIgnored);
+      response.end();
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo;
+    for (let i = 0; i < 3; i += 1) await fetch(`http://127.0.0.1:${port}/`, { headers });
+    server.close();
+  }
+
+  it("is told to the operator once; a trusted one, or a request without the header, is not", async () => {
+    const trusted = new BlockList();
+    trusted.addAddress("127.0.0.1");
+    await ask(trusted, { "x-forwarded-for": "203.0.113.66" });
+    await ask(new BlockList(), {});
+    expect(told).toEqual([]);
+    await ask(new BlockList(), { "x-forwarded-for": "203.0.113.66" });
+    expect(told).toEqual([[{ socketAddress: "127.0.0.1" }, expect.stringContaining("TRUSTED_PROXIES")]]);
   });
 });
 

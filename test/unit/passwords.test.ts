@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withHashSlot } from "@/lib/passwords/gate";
-import { hashPassword, passwordMax, passwordMin, verifyPassword } from "@/lib/passwords/hash";
+import { hashPassword, isTooLong, passwordMax, passwordMin, verifyPassword } from "@/lib/passwords/hash";
 import { Problem } from "@/lib/problem";
 
 const password = "correct horse battery staple";
@@ -34,6 +34,7 @@ describe("verifyPassword", () => {
 
   it("does not even hash what is too long to be a password", async () => {
     expect(await verifyPassword(await hashPassword(password), "x".repeat(100_000))).toBe(false);
+    expect([isTooLong("😀".repeat(passwordMax)), isTooLong("😀".repeat(passwordMax + 1))]).toEqual([false, true]);
   });
 });
 
@@ -44,7 +45,7 @@ describe("the gate of hashing", () => {
     let running = 0;
     let most = 0;
     const work = (n: number) =>
-      withHashSlot(async () => {
+      withHashSlot("stranger", async () => {
         running += 1;
         most = Math.max(most, running);
         order.push(n);
@@ -52,7 +53,7 @@ describe("the gate of hashing", () => {
         running -= 1;
       });
     const all = Array.from({ length: 52 }, (_, n) => work(n));
-    await expect(withHashSlot(async () => {})).rejects.toMatchObject({
+    await expect(withHashSlot("stranger", async () => {})).rejects.toMatchObject({
       code: "unavailable",
     } satisfies Partial<Problem>);
     const finished = Promise.all(all).then(() => true);
@@ -65,13 +66,41 @@ describe("the gate of hashing", () => {
     expect(order).toEqual(Array.from({ length: 52 }, (_, n) => n));
   });
 
+  it("serves those who are known first, and has room for them where fifty strangers wait", async () => {
+    const order: string[] = [];
+    const releases: (() => void)[] = [];
+    const work = (who: "known" | "stranger") =>
+      withHashSlot(who, async () => {
+        order.push(who);
+        await new Promise<void>((resolve) => releases.push(resolve));
+      });
+    const all = [
+      ...Array.from({ length: 52 }, () => work("stranger")),
+      ...Array.from({ length: 50 }, () => work("known")),
+    ];
+    for (const who of ["stranger", "known"] as const)
+      await expect(withHashSlot(who, async () => {})).rejects.toMatchObject({ code: "unavailable" });
+    const finished = Promise.all(all).then(() => true);
+    let isFinished = false;
+    while (!isFinished) {
+      for (const release of releases.splice(0)) release();
+      isFinished = await Promise.race([finished, new Promise<false>((resolve) => setImmediate(() => resolve(false)))]);
+    }
+    const expected = [
+      ["stranger", 2],
+      ["known", 50],
+      ["stranger", 50],
+    ] as const;
+    expect(order).toEqual(expected.flatMap(([who, count]) => Array.from({ length: count }, () => who)));
+  });
+
   it("hands the place on when a hash fails", async () => {
     const failing = Array.from({ length: 4 }, () =>
-      withHashSlot(async () => {
+      withHashSlot("stranger", async () => {
         throw new Problem("internal");
       }),
     );
     expect((await Promise.allSettled(failing)).map((result) => result.status)).toEqual(Array(4).fill("rejected"));
-    expect(await withHashSlot(async () => "done")).toBe("done");
+    expect(await withHashSlot("stranger", async () => "done")).toBe("done");
   });
 });

@@ -120,7 +120,12 @@ describe("the forms of the account page", () => {
       for (const csrf of ["", token(session, "passkey:other"), token(eves.session, target, purpose)])
         expect((await post(path, cookie, { ...fields, csrf })).status).toBe(403);
     }
-    const stale = await post(`/account/passkeys/${credentialId}/remove`, cookie, { csrf: "" }, { accept: "text/html" });
+    const stale = await post(
+      `/account/passkeys/${credentialId}/remove`,
+      cookie,
+      { csrf: "" },
+      { ...own, accept: "text/html" },
+    );
     expect([stale.status, stale.headers.get("location")]).toEqual([303, "/account"]);
     expect(await passkeysOf(session)).toEqual(before);
   });

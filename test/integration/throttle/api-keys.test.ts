@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, BlockList } from "node:net";
 import { getRequestListener } from "@hono/node-server";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createMachineApp } from "@/app/api/machine";
 import type { Service } from "@/lib/process";
 import { trustForwarded } from "@/lib/requests/forwarded";
@@ -41,20 +41,20 @@ async function call(authorization: string | undefined, address: string, at = ser
   return { status: response.status, code, retryAfter: Number(response.headers.get("retry-after")) };
 }
 
+const allEvents = () => service.prisma.auditEvent.findMany({ where: { type: "security.throttled" } });
+const eventsOf = (address: string) =>
+  service.prisma.auditEvent.findMany({
+    where: { type: "security.throttled", data: { path: ["address"], equals: address } },
+  });
+
 const statusesOf = (answers: Answer[], status: number) => answers.filter((answer) => answer.status === status).length;
 
 describe("wrong API keys", () => {
-  it("are told so 20 times a minute from one address, whatever they look like, then to wait; a right one never is", async () => {
+  it("are told so 20 times a minute from one address, unknown, wrong or revoked, then to wait; a right one never is", async () => {
     const address = "192.0.2.10";
     const revoked = await addTestClient(service);
     await service.prisma.apiKey.update({ where: { keyId: revoked.keyId }, data: { revokedAt: new Date() } });
-    const wrong = [
-      `Bearer ${unknownKey}`,
-      `Bearer ${client.apiKey.slice(0, -3)}AAA`,
-      `Bearer ${revoked.apiKey}`,
-      "Bearer nonsense",
-      "Basic dXNlcjpwYXNz",
-    ];
+    const wrong = [`Bearer ${unknownKey}`, `Bearer ${client.apiKey.slice(0, -3)}AAA`, `Bearer ${revoked.apiKey}`];
     const answers: Answer[] = [];
     for (let i = 0; i < 25; i += 1) answers.push(await call(wrong[i % wrong.length], address));
     expect(answers.slice(0, 20).every(({ status, code }) => status === 401 && code === "unauthorized")).toBe(true);
@@ -79,29 +79,61 @@ describe("wrong API keys", () => {
   });
 
   it("are recorded once an hour, with the address", async () => {
-    const events = await service.prisma.auditEvent.findMany({
-      where: { type: "security.throttled", data: { path: ["address"], equals: "192.0.2.10" } },
-    });
-    expect(events).toMatchObject([{ actor: { kind: "service" }, data: { what: "api_key", address: "192.0.2.10" } }]);
+    await vi.waitFor(async () => expect(await eventsOf("192.0.2.10")).toHaveLength(1));
+    const [event] = await eventsOf("192.0.2.10");
+    expect(event).toMatchObject({ actor: { kind: "service" }, data: { what: "api_key", address: "192.0.2.10" } });
   });
 
-  it("that a flood brings after that change nothing any more", async () => {
+  it("from a whole IPv6 site are 60 a minute, from whichever of its networks", async () => {
+    const answers: Answer[] = [];
+    for (let i = 0; i < 70; i += 1) answers.push(await call(`Bearer ${unknownKey}`, `2001:db8:6:${i.toString(16)}::1`));
+    expect([statusesOf(answers.slice(0, 60), 401), statusesOf(answers.slice(60), 429)]).toEqual([60, 10]);
+    expect(await call(`Bearer ${unknownKey}`, "2001:db8:7:1::1")).toMatchObject({ status: 401 });
+  });
+
+  it("that a flood brings after that cost two reads, and change nothing any more", async () => {
     const address = "192.0.2.12";
     for (let i = 0; i < 22; i += 1) await call(`Bearer ${unknownKey}`, address);
+    await vi.waitFor(async () => expect(await eventsOf(address)).toHaveLength(1));
     const before = await service.prisma.throttle.findMany({ orderBy: { key: "asc" } });
-    for (let i = 0; i < 20; i += 1) expect((await call(`Bearer ${unknownKey}`, address)).status).toBe(429);
+    const { pool } = service;
+    const [queries, connections] = [vi.spyOn(pool, "query"), vi.spyOn(pool, "connect")];
+    const statuses: number[] = [];
+    for (let i = 0; i < 20; i += 1) statuses.push((await call(`Bearer ${unknownKey}`, address)).status);
+    // One for the key, one for the count; a transaction would connect by itself.
+    const seen = [queries.mock.calls.length, connections.mock.calls.length];
+    for (const spy of [queries, connections]) spy.mockRestore();
+    expect(statuses).toEqual(Array.from({ length: 20 }, () => 429));
+    expect(seen).toEqual([40, 40]);
     expect(await service.prisma.throttle.findMany({ orderBy: { key: "asc" } })).toEqual(before);
+  });
+
+  it("are recorded 20 times an hour at most, from however many networks, and logged beyond that", async () => {
+    const before = (await allEvents()).length;
+    const warn = vi.spyOn(service.log, "warn");
+    for (let n = 0; n < 25; n += 1) for (let i = 0; i < 21; i += 1) await call(`Bearer ${unknownKey}`, `198.18.0.${n}`);
+    await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(25));
+    warn.mockRestore();
+    expect(before).toBeLessThan(20);
+    expect(await allEvents()).toHaveLength(20);
   });
 });
 
 describe("what is no guess is not counted", () => {
-  it("a right key, a right key without the scope, and no key at all (I7: a link to the API changes no count)", async () => {
+  it("a right key, one without the scope, no key, and what looks like none (I7: a link to the API changes no count)", async () => {
     const reader = await addTestClient(service, {}, { scopes: ["approvals:consume"] });
     const before = await service.prisma.throttle.count();
     for (let i = 0; i < 25; i += 1) {
       expect((await call(`Bearer ${client.apiKey}`, "192.0.2.20")).status).toBe(200);
       expect((await call(`Bearer ${reader.apiKey}`, "192.0.2.21")).status).toBe(403);
-      expect((await call(undefined, "192.0.2.22")).status).toBe(401);
+      for (const none of [
+        undefined,
+        "Basic dXNlcjpwYXNz",
+        "Bearer nonsense",
+        "Bearer csk_short",
+        `Basic ${unknownKey}`,
+      ])
+        expect((await call(none, "192.0.2.22")).status).toBe(401);
     }
     expect(await service.prisma.throttle.count()).toBe(before);
   });

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { isDeepStrictEqual } from "node:util";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { Problem } from "@/lib/problem";
 import type { Service } from "@/lib/process";
 import { deviceCookie, readDeviceCookie } from "@/lib/throttle/device-cookie";
 import { pruneThrottles } from "@/lib/throttle/prune";
 import { type AttemptFrom, authenticate } from "@/lib/users/authenticate";
+import { setPassword } from "@/lib/users/set-password";
 import { addPerson, type Person, password } from "@/test/support/actors";
 import { createTestService, type TestService } from "@/test/support/database";
 import { countHashes, withFullGate } from "@/test/support/hashes";
@@ -27,7 +29,21 @@ afterAll(async () => {
 });
 
 const wrong = "not the right password";
-const here = { address: "192.0.2.1" };
+/** Another network for each test: what a network tries is counted over all accounts. */
+let here = { address: "192.0.2.1" };
+let networks = 1;
+beforeEach(() => {
+  networks += 1;
+  here = { address: `192.0.2.${networks}` };
+});
+
+/** Refusals are recorded beside the answers: after this, all of them are. */
+const settled = () =>
+  vi.waitFor(() => {
+    for (const { pool } of [one.service, two.service])
+      expect([pool.totalCount - pool.idleCount, pool.waitingCount]).toEqual([0, 0]);
+  });
+afterEach(settled);
 
 /** What came of an attempt: `in`, `no`, or the seconds to wait. */
 async function attempt(at: Service, email: string, given: string, from: AttemptFrom): Promise<"in" | "no" | number> {
@@ -59,6 +75,11 @@ async function failTimes(count: number, email: string, from: AttemptFrom = here)
   }
 }
 
+const eventsAt = (address: string) =>
+  service.prisma.auditEvent.count({
+    where: { type: "security.throttled", data: { path: ["address"], equals: address } },
+  });
+
 const counts = () => service.prisma.throttle.findMany({ orderBy: { key: "asc" } });
 
 /** By how much all counts together grew. */
@@ -71,8 +92,8 @@ async function failuresSince(work: () => Promise<unknown>): Promise<number> {
 
 const unknownEmail = () => `nobody-${randomUUID()}@example.com`;
 
-function deviceFor(person: Person): string {
-  const cookie = deviceCookie(service, person.userId).split(";")[0] ?? "";
+async function deviceFor(person: Person): Promise<string> {
+  const cookie = (await deviceCookie(service, person.userId)).split(";")[0] ?? "";
   return readDeviceCookie(service, new Headers({ cookie })) ?? "";
 }
 
@@ -100,14 +121,15 @@ describe("guessing at an account", () => {
   it("while it has to wait, nothing is verified, not even the right password, and nothing is prolonged", async () => {
     const { email } = await addPerson(service);
     await failTimes(6, email);
+    expect(await guess(email)).toBe(8);
+    await settled();
     const before = await counts();
     const { result, hashes } = await countHashes(async () => [
       await attempt(service, email, password, here),
       ...(await guessTimes(20, email)),
     ]);
     expect([result.filter((answer) => typeof answer === "number").length, hashes]).toEqual([21, 0]);
-    // What stands beside them by now is that the refusal was recorded.
-    expect(await counts()).toEqual(expect.arrayContaining(before));
+    expect(await counts()).toEqual(before);
     await setAge(8);
     expect(await attempt(service, email, password, here)).toBe("in");
   });
@@ -192,12 +214,61 @@ describe("guessing at an account", () => {
       expect(grown).toBe(0);
     }
   });
+
+  it("an attempt that could not be verified leaves every count and every instant as they were", async () => {
+    const { email } = await addPerson(service);
+    await failTimes(6, email);
+    for (const [account, age] of [
+      [email, 60],
+      [unknownEmail(), 60],
+      [email, 3_599],
+    ] as const) {
+      await setAge(age);
+      const before = await counts();
+      await expect(withFullGate(() => guess(account))).rejects.toMatchObject({ code: "unavailable" });
+      const changed = (await counts()).filter((row) => !before.some((old) => isDeepStrictEqual(old, row)));
+      expect(changed).toEqual([]);
+    }
+    await setAge(8);
+    expect(await guess(email)).toBe("no");
+  });
+
+  it("while it has to wait costs two reads and no write", async () => {
+    const { email } = await addPerson(service);
+    await failTimes(9, email);
+    await setAge(0);
+    expect(await guess(email)).toBe(60);
+    await settled();
+    expect(await eventsAt(here.address)).toBe(1);
+    const before = await counts();
+    const [queries, connections] = [vi.spyOn(service.pool, "query"), vi.spyOn(service.pool, "connect")];
+    const answers = await guessTimes(20, email);
+    // One for the user, one for the counts; a transaction would connect by itself.
+    const seen = [queries.mock.calls.length, connections.mock.calls.length];
+    for (const spy of [queries, connections]) spy.mockRestore();
+    expect(answers.every((answer) => answer === 60 || answer === 59)).toBe(true);
+    expect(seen).toEqual([40, 40]);
+    expect(await counts()).toEqual(before);
+  });
+
+  it("with more than 200 characters is simply wrong: not counted, not verified, and no reason to wait", async () => {
+    const { email } = await addPerson(service);
+    await failTimes(9, email);
+    await setAge(0);
+    const before = await counts();
+    for (const account of [email, unknownEmail()])
+      expect(await countHashes(() => attempt(service, account, "x".repeat(201), here))).toEqual({
+        result: "no",
+        hashes: 0,
+      });
+    expect(await counts()).toEqual(before);
+  });
 });
 
 describe("whoever has the right password", () => {
   it("gets in on a known device while strangers hammer at the account from elsewhere", async () => {
     const owner = await addPerson(service);
-    const device = deviceFor(owner);
+    const device = await deviceFor(owner);
     await hammer(owner.email);
     expect(await guess(owner.email, { address: "203.0.113.0" })).toBe(60);
     // Also where the strangers share the owner's address.
@@ -242,16 +313,17 @@ describe("a device cookie", () => {
   it("is of one user, unchanged, made here, and no older than 180 days; else the address counts", async () => {
     const owner = await addPerson(service);
     const stranger = await addPerson(service, "Eve");
-    const good = deviceFor(owner);
+    const good = await deviceFor(owner);
     const [id = "", issuedAt = "", proof = ""] = good.split(".");
     const other = await createTestService();
-    const foreign = deviceCookie(other.service, owner.userId).split(/[=;]/)[1] ?? "";
+    const elsewhere = { ...service, secrets: other.service.secrets };
+    const foreign = (await deviceCookie(elsewhere, owner.userId)).split(/[=;]/)[1] ?? "";
     await other.stop();
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 181 * 86_400_000 });
-    const old = deviceFor(owner);
+    const old = await deviceFor(owner);
     vi.useRealTimers();
     const bad = [
-      deviceFor(stranger),
+      await deviceFor(stranger),
       foreign,
       old,
       `${id}.${Number(issuedAt) + 1}.${proof}`,
@@ -269,12 +341,24 @@ describe("a device cookie", () => {
     expect(await guess(owner.email, { ...here, device: good })).toBe("no");
   });
 
+  it("is worth nothing any more once the password is another", async () => {
+    const owner = await addPerson(service);
+    const device = await deviceFor(owner);
+    await failTimes(9, owner.email);
+    await setAge(0);
+    expect(await attempt(service, owner.email, password, { ...here, device })).toBe("in");
+    const next = "quite another long password";
+    await setPassword(service, { user: owner.email, password: next }, { kind: "admin", via: "cli" });
+    expect(await attempt(service, owner.email, next, { ...here, device })).toBe(60);
+    expect(await attempt(service, owner.email, next, { ...here, device: await deviceFor(owner) })).toBe("in");
+  });
+
   it("names nobody, is not for scripts and not sent from other sites, and is __Host- on https", async () => {
     const { userId } = await addPerson(service);
-    const plain = deviceCookie(service, userId);
+    const plain = await deviceCookie(service, userId);
     expect(plain).toMatch(/^countersign\.device=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=15552000$/);
     expect(plain).not.toContain(userId.slice(4));
-    const secure = deviceCookie(
+    const secure = await deviceCookie(
       { ...service, config: { ...service.config, url: "https://approve.example.com" } },
       userId,
     );
@@ -299,7 +383,8 @@ describe("the history of throttling", () => {
       await failTimes(6, email, from(0));
       for (let i = 1; i < 6; i += 1) expect(await guess(email, from(i))).toBeTypeOf("number");
     }
-    await vi.waitFor(async () => expect((await events()).length).toBe(before + 2));
+    await settled();
+    expect((await events()).length).toBe(before + 2);
     const [known, unknown] = (await events()).slice(before);
     expect(known).toMatchObject({
       actor: { kind: "service" },

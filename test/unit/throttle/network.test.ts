@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { networkOf } from "@/lib/throttle/network";
+import { networkOf, siteOf } from "@/lib/throttle/network";
 
 describe("what counts as one source", () => {
   it.each([
@@ -20,5 +20,17 @@ describe("what counts as one source", () => {
 
   it("is unknown where there is no address", () => {
     expect(networkOf(undefined)).toBe("unknown");
+  });
+});
+
+describe("what counts as one site", () => {
+  it.each<[string, string | undefined, string]>([
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1::/48", "an IPv6 address with its /48"],
+    ["2001:db8::1", "2001:db8:0::/48", "with zeros left out"],
+    ["192.0.2.7", undefined, "an IPv4 address has none"],
+    ["::ffff:192.0.2.7", undefined, "however it is written"],
+    ["nonsense", undefined, "nor has what is no address"],
+  ])("%j is %j: %s", (address, expected) => {
+    expect(siteOf(address)).toBe(expected);
   });
 });

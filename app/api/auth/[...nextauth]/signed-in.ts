@@ -11,5 +11,5 @@ import { deviceCookie } from "@/lib/throttle/device-cookie";
 export async function signedIn(service: Service, claims: SessionClaims, headers: Headers): Promise<string[]> {
   const before = await claimsFromCookie(service, headers);
   if (before && before.sid !== claims.sid) await endSession(service, before);
-  return [deviceCookie(service, claims.userId)];
+  return [await deviceCookie(service, claims.userId)];
 }
