@@ -78,7 +78,11 @@ function readPatch(text: string): Record<string, unknown> {
 function clientLine(client: ListedClient): string {
   const people = client.frozenByPeople > 0 ? [`frozen by ${client.frozenByPeople} for themselves`] : [];
   const states = [...(client.isFrozen ? ["frozen"] : []), ...(client.isDisabled ? ["disabled"] : []), ...people];
-  const tools = client.tools.length === 0 ? "every tool" : client.tools.join(" ");
+  const tools = !client.isPolicyReadable
+    ? "policy unreadable"
+    : client.tools.length === 0
+      ? "every tool"
+      : client.tools.join(" ");
   const state = states.length === 0 ? "" : ` (${states.join(", ")})`;
   return `${client.clientId}  ${client.name}${state}  ${tools}  for ${client.issuers.join(" ")}`;
 }

@@ -4,10 +4,14 @@ import type { ListedClient } from "@/lib/clients/list";
 /** Whether a client may ask, in a few words. */
 export async function ClientState({ client }: { client: ListedClient }) {
   const t = await getTranslations("admin.state");
-  const { isDisabled, isFrozen, frozenByPeople } = client;
-  const stops = [...(isFrozen ? [t("frozen")] : []), ...(isDisabled ? [t("disabled")] : [])];
+  const { isDisabled, isFrozen, isPolicyReadable, frozenByPeople } = client;
+  const stops = [
+    ...(isFrozen ? [t("frozen")] : []),
+    ...(isDisabled ? [t("disabled")] : []),
+    ...(isPolicyReadable ? [] : [t("unreadable")]),
+  ];
   return (
-    <span className="inline-flex flex-wrap gap-1.5">
+    <span className="inline-flex flex-wrap items-start gap-1.5">
       {stops.map((stop) => (
         <span className="tag border-danger text-danger" key={stop}>
           {stop}

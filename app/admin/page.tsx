@@ -85,7 +85,7 @@ async function ClientRow({ client }: { client: ListedClient }) {
         <span className="text-muted min-w-0 text-sm break-words sm:col-span-2">
           <span className="font-mono break-all">{client.clientId}</span>
           {" · "}
-          {client.tools.length === 0 ? t("everyTool") : client.tools.join(", ")}
+          {!client.isPolicyReadable ? "" : client.tools.length === 0 ? t("everyTool") : client.tools.join(", ")}
         </span>
       </a>
     </li>

@@ -19,13 +19,14 @@ export async function listAlerts(db: Pick<pg.Pool, "query">): Promise<Alert[]> {
   return rows;
 }
 
+// Nothing is cast that a row might hold in another form: one spoilt row in a history that cannot be changed would take the page away.
 const listSql = `
-SELECT a."seq"::text AS "seq", a."at", a."client_id" AS "clientId", c."name" AS "clientName", coalesce((a."data" ->> 'people')::int, 0) AS "people"
+SELECT a."seq"::text AS "seq", a."at", a."client_id" AS "clientId", c."name" AS "clientName", CASE WHEN a."data" ->> 'people' ~ '^[0-9]{1,9}$' THEN (a."data" ->> 'people')::int ELSE 0 END AS "people"
 FROM (SELECT DISTINCT ON ("client_id") * FROM "audit_event" WHERE "type" = 'security.client_reported'
     AND "at" > clock_timestamp() - INTERVAL '24 hours' ORDER BY "client_id", "seq" DESC) a
   JOIN "client" c ON c."id" = a."client_id"
 WHERE NOT EXISTS (SELECT 1 FROM "audit_event" e WHERE e."type" = 'admin.client_frozen' AND e."seq" > a."seq"
     AND e."client_id" = a."client_id" AND e."reason" = 'admin')
   AND NOT EXISTS (SELECT 1 FROM "audit_event" e WHERE e."type" = 'admin.alert_acknowledged' AND e."seq" > a."seq"
-    AND e."client_id" = a."client_id" AND (e."data" ->> 'alert')::bigint >= a."seq")
+    AND e."client_id" = a."client_id" AND e."data" ->> 'alert' = a."seq"::text)
 ORDER BY a."seq" DESC`;

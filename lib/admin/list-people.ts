@@ -9,6 +9,8 @@ export type ListedPerson = {
   name: string;
   /** The address of a local account, else what the provider calls it, else the name. */
   account: string;
+  /** False: name and account are what a sign-in service says, which anybody may have chosen. */
+  isLocal: boolean;
   roles: string[];
   isDisabled: boolean;
   /** Of any identity of theirs; null: never. */
@@ -44,6 +46,7 @@ export async function listPeople(
       userId: row.id,
       name: row.name,
       account: row.email ?? row.contact ?? row.name,
+      isLocal: row.email !== null,
       roles: rolesOf(service.secrets, { id: row.id, roles: row.roles, rolesMac: row.roles_mac }),
       isDisabled: row.disabled_at !== null,
       lastSignInAt: row.last_sign_in_at,

@@ -11,6 +11,8 @@ export type AdminPerson = {
   userId: string;
   name: string;
   account: string;
+  /** False: name and account are what a sign-in service says, which anybody may have chosen. */
+  isLocal: boolean;
   roles: string[];
   createdAt: Date;
   disabledAt: Date | null;
@@ -44,6 +46,7 @@ export async function readPersonForAdmin(
     userId,
     name: user.name,
     account: user.email ?? user.contact ?? user.name,
+    isLocal: user.email !== null,
     roles: rolesOf(secrets, user),
     createdAt: user.createdAt,
     disabledAt: user.disabledAt,

@@ -12,24 +12,24 @@ export type ListedClient = {
   isDisabled: boolean;
   /** Frozen for everybody: it can neither ask nor consume. */
   isFrozen: boolean;
+  /** False where the stored policy is none: then it can ask for nothing. */
+  isPolicyReadable: boolean;
   /** How many people have frozen it for themselves ("I didn't ask for this"), now. */
   frozenByPeople: number;
 };
 
 /** Every registered client with what its policy in force lets it ask, the oldest first. */
 export async function listClients(service: Service): Promise<ListedClient[]> {
-  const { prisma } = service;
+  const { prisma, pool } = service;
   const [rows, policies, freezes] = await Promise.all([
     prisma.client.findMany({ orderBy: [{ createdAt: "asc" }, { id: "asc" }] }),
     prisma.clientPolicy.findMany({ distinct: ["clientId"], orderBy: [{ clientId: "asc" }, { version: "desc" }] }),
-    prisma.freeze.findMany({ where: { liftedAt: null, OR: [{ until: null }, { until: { gt: new Date() } }] } }),
+    pool.query<FreezeRow>(freezesSql),
   ]);
-  const policyOf = new Map(policies.map((row) => [row.clientId, policySchema.parse(row.policy)]));
+  const policyOf = new Map(policies.map((row) => [row.clientId, policySchema.safeParse(row.policy).data]));
+  const freezesOf = new Map(freezes.rows.map((row) => [row.client_id, row]));
   return rows.map((row) => {
-    const own = freezes.filter((freeze) => freeze.clientId === row.id);
-    const people = new Set(
-      own.filter((f) => f.subjectSub !== null).map((f) => JSON.stringify([f.subjectIss, f.subjectSub])),
-    );
+    const frozen = freezesOf.get(row.id);
     return {
       clientId: row.id,
       name: row.name,
@@ -38,8 +38,18 @@ export async function listClients(service: Service): Promise<ListedClient[]> {
       tools: policyOf.get(row.id)?.tools ?? [],
       createdAt: row.createdAt,
       isDisabled: row.disabledAt !== null,
-      isFrozen: own.some((freeze) => freeze.subjectSub === null),
-      frozenByPeople: people.size,
+      isFrozen: frozen?.is_frozen ?? false,
+      isPolicyReadable: policyOf.get(row.id) !== undefined,
+      frozenByPeople: frozen?.people ?? 0,
     };
   });
 }
+
+type FreezeRow = { client_id: string; is_frozen: boolean; people: number };
+
+/** Subjects of one user are one person. */
+const freezesSql = `
+SELECT f."client_id", bool_or(f."subject_sub" IS NULL) AS "is_frozen",
+  count(DISTINCT coalesce(i."user_id", f."subject_iss" || E'\\n' || f."subject_sub")) FILTER (WHERE f."subject_sub" IS NOT NULL)::int AS "people"
+FROM "freeze" f LEFT JOIN "identity" i ON i."iss" = f."subject_iss" AND i."sub" = f."subject_sub"
+WHERE f."lifted_at" IS NULL AND (f."until" IS NULL OR f."until" > clock_timestamp()) GROUP BY f."client_id"`;

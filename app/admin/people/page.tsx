@@ -56,7 +56,7 @@ export default async function PeoplePage({ searchParams }: { searchParams: Promi
 async function PersonRow({ person }: { person: ListedPerson }) {
   const t = await getTranslations("admin");
   const instant = await instantFormat();
-  const { name, account, roles, isDisabled, lastSignInAt } = person;
+  const { userId, name, account, isLocal, roles, isDisabled, lastSignInAt } = person;
   return (
     <li>
       <a
@@ -81,6 +81,8 @@ async function PersonRow({ person }: { person: ListedPerson }) {
             </span>
           ))}
         </span>
+        <span className="text-muted font-mono text-sm break-all sm:col-span-2">{userId}</span>
+        {isLocal ? null : <span className="text-muted text-sm sm:col-span-2">{t("saidByProvider")}</span>}
         <span className="text-muted text-sm sm:col-span-2">
           {lastSignInAt ? t("lastSignIn", { at: instant(lastSignInAt) }) : t("neverSignedIn")}
         </span>

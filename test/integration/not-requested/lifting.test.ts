@@ -47,7 +47,8 @@ async function frozen(): Promise<{ client: TestClient; freezeId: string }> {
   const client = await addTestClient(t.service);
   const { id } = await mintApproval(client, ada);
   await decideAs(t.service, adas.session, id, "not_requested");
-  const [freeze] = await listPersonFreezes(t.service.pool, { clientId: client.clientId });
+  const freezes = await listPersonFreezes(t.service.pool, { clientId: client.clientId });
+  const freeze = freezes.find(({ subject }) => subject.sub === ada.sub);
   return { client, freezeId: freeze?.freezeId ?? "" };
 }
 

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { acknowledgeAlert } from "@/lib/admin/acknowledge";
 import { listAlerts } from "@/lib/admin/alerts";
+import { readOverview } from "@/lib/admin/overview";
+import { readClientForAdmin } from "@/lib/admin/read-client";
 import { freezeClient, unfreezeClient } from "@/lib/clients/freeze";
+import { listClients } from "@/lib/clients/list";
 import type { Service } from "@/lib/process";
 import { linkIdentity } from "@/lib/users/link";
 import { addPerson, addTestClient, mintApproval, type Person, signIn, type TestClient } from "@/test/support/actors";
@@ -158,4 +161,53 @@ it("a freeze for everybody answers an alert, and after a day it is shown no more
   expect(await alertsOf(frozen)).toEqual([]);
   await age(old, "25 hours");
   expect(await alertsOf(old)).toEqual([]);
+});
+
+it("what an admin has answered counts no more: three more people within the same hour are the next alert", async () => {
+  const answers = {
+    acknowledged: async (client: TestClient) => {
+      const [alert] = (await listAlerts(t.service.pool)).filter(({ clientId }) => clientId === client.clientId);
+      await acknowledgeAlert(t.service, { clientId: client.clientId, seq: alert?.seq ?? "" }, admin);
+    },
+    frozen: async (client: TestClient) => {
+      await freezeClient(t.service, client.clientId, admin);
+      await unfreezeClient(t.service, client.clientId, admin);
+    },
+  };
+  for (const answer of Object.values(answers)) {
+    const client = await newClient();
+    for (const person of people.slice(0, 3)) await report(client, person);
+    await answer(client);
+    const more = await Promise.all(["Fay", "Gil", "Hal"].map((name) => addPerson(t.service, name)));
+    await report(client, more[0]);
+    await report(client, more[1]);
+    expect((await listAlerts(t.service.pool)).map(({ clientId }) => clientId)).not.toContain(client.clientId);
+    await report(client, more[2]);
+    const shown = (await listAlerts(t.service.pool)).filter(({ clientId }) => clientId === client.clientId);
+    expect(shown).toMatchObject([{ people: 3 }]);
+  }
+});
+
+it("lifting a freeze for everybody leaves those that people have put up for themselves", async () => {
+  const client = await newClient();
+  await report(client, people[0]);
+  await freezeClient(t.service, client.clientId, admin);
+  await unfreezeClient(t.service, client.clientId, admin);
+  const listed = (await listClients(t.service)).find(({ clientId }) => clientId === client.clientId);
+  expect(listed).toMatchObject({ isFrozen: false, frozenByPeople: 1 });
+});
+
+it("one spoilt row takes neither the overview nor another client's page away", async () => {
+  const [spoilt, other] = [await newClient(), await newClient()];
+  await t.service.pool.query(`UPDATE "client_policy" SET "policy" = '{}' WHERE "client_id" = $1`, [spoilt.clientId]);
+  for (const type of ["admin.alert_acknowledged", "security.client_reported"])
+    await t.service.pool.query(
+      `INSERT INTO "audit_event" ("at", "type", "client_id", "actor", "data") VALUES (clock_timestamp(), $1, $2, '{}', '{"alert":"x","people":"y"}')`,
+      [type, spoilt.clientId],
+    );
+  const someone = await addPerson(t.service, "Alan", ["admin"]);
+  const { session } = await signIn(t.service, someone);
+  const overview = await readOverview(t.service, session);
+  expect(overview?.clients.find(({ clientId }) => clientId === spoilt.clientId)?.isPolicyReadable).toBe(false);
+  expect((await readClientForAdmin(t.service, session, other.clientId))?.client.isPolicyReadable).toBe(true);
 });

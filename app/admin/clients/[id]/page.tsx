@@ -87,7 +87,10 @@ async function ClientFacts({ client }: { client: ListedClient }) {
             </p>
           )),
         ],
-        [t("tools"), client.tools.length === 0 ? t("everyTool") : client.tools.join(", ")],
+        [
+          t("tools"),
+          !client.isPolicyReadable ? "" : client.tools.length === 0 ? t("everyTool") : client.tools.join(", "),
+        ],
         [t("since"), instant(client.createdAt)],
       ]}
     />

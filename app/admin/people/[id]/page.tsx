@@ -46,12 +46,19 @@ export default async function AdminPersonPage({ params }: Props) {
 
 async function PersonFacts({ person }: { person: AdminPerson }) {
   const t = await getTranslations("admin.person");
+  const admin = await getTranslations("admin");
   const instant = await instantFormat();
-  const { userId, account, roles, createdAt, disabledAt, hasPassword, passkeys, sessions } = person;
+  const { userId, account, isLocal, roles, createdAt, disabledAt, hasPassword, passkeys, sessions } = person;
   return (
     <Facts
       facts={[
-        [t("account"), <Outside text={account} key="account" />],
+        [
+          t("account"),
+          <span key="account">
+            <Outside text={account} />
+            {isLocal ? null : <span className="text-muted block text-sm">{admin("saidByProvider")}</span>}
+          </span>,
+        ],
         [
           t("id"),
           <span className="font-mono break-all" key="id">
