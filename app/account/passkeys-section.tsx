@@ -2,7 +2,7 @@ import { getFormatter, getTranslations } from "next-intl/server";
 import { readClock } from "@/lib/database/clock";
 import { mayChangePasskeys } from "@/lib/passkeys/may-change";
 import { passkeyNameMax } from "@/lib/passkeys/name";
-import { type Passkey, readPasskeys } from "@/lib/passkeys/passkey";
+import { type Passkey, readPasskeys, readPasskeysOfUser } from "@/lib/passkeys/passkey";
 import { passkeysMax } from "@/lib/passkeys/register";
 import type { Service } from "@/lib/process";
 import { csrfToken } from "@/lib/sessions/csrf";
@@ -16,7 +16,8 @@ type Props = { service: Service; session: PersonSession };
 export async function PasskeysSection({ service, session }: Props) {
   const t = await getTranslations("passkeys");
   const passkeys = await readPasskeys(service.prisma, service.secrets, session);
-  const mayChange = mayChangePasskeys(session, passkeys.length, await readClock(service.pool));
+  const all = await readPasskeysOfUser(service.prisma, service.secrets, session.userId);
+  const mayChange = mayChangePasskeys(session, all.length, await readClock(service.pool));
   const csrf = (target: string) => csrfToken(service.secrets, { sid: session.sid, purpose: "account", target });
   return (
     <section className="mt-8" id="passkeys" aria-labelledby="passkeys-title">
@@ -39,7 +40,7 @@ export async function PasskeysSection({ service, session }: Props) {
             <Add csrf={csrf(newPasskeyTarget)} isFull={passkeys.length >= passkeysMax} />
           ) : (
             <>
-              <p>{passkeys.length === 0 ? t("addFirst") : t("addWithOne")}</p>
+              <p>{all.length === 0 ? t("addFirst") : t("addWithOne")}</p>
               <a className="button" href={signInAgain}>
                 {t("signInAgain")}
               </a>

@@ -9,7 +9,7 @@ import { issueBoundChallenge, takeBoundChallenge } from "./bound-challenge";
 import { challengeSeconds } from "./challenge";
 import { mayChangePasskeys } from "./may-change";
 import { cleanPasskeyName } from "./name";
-import { macOfPasskey, readPasskeys } from "./passkey";
+import { macOfPasskey, readPasskeysOfUser } from "./passkey";
 import { passkeyAlgorithms } from "./public-jwk";
 import { relyingParty } from "./relying-party";
 import { userHandleOf } from "./user-handle";
@@ -29,8 +29,9 @@ export type AskToRegister =
  */
 export async function askToRegister(service: Service, session: PersonSession, name: string): Promise<AskToRegister> {
   if (cleanPasskeyName(name) === undefined) return { kind: "bad_name" };
-  const existing = await readPasskeys(service.prisma, service.secrets, session);
-  if (!mayChangePasskeys(session, existing.length, await readClock(service.pool))) return { kind: "sign_in_again" };
+  const all = await readPasskeysOfUser(service.prisma, service.secrets, session.userId);
+  const existing = all.filter(({ iss, sub }) => iss === session.iss && sub === session.sub);
+  if (!mayChangePasskeys(session, all.length, await readClock(service.pool))) return { kind: "sign_in_again" };
   if (existing.length >= passkeysMax) return { kind: "too_many" };
   const challenge = await issueBoundChallenge(service, { purpose: "register", sid: session.sid, target: "" });
   const { rpId, name: rpName } = relyingParty(service.config);
@@ -75,11 +76,13 @@ export async function registerPasskey(
   const registered = await verifyRegistration(answer, { challenge, relyingParty: relyingParty(service.config) });
   if (!registered) return { kind: "refused" };
   return transact(service.pool, async (db) => {
-    await db.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [["passkeys", iss, sub].join("\n")]);
-    const { rowCount: count } = await db.query(`SELECT 1 FROM "passkey" WHERE "iss" = $1 AND "sub" = $2`, [iss, sub]);
-    if ((count ?? 0) >= passkeysMax) return { kind: "too_many" };
+    await db.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [["passkeys", userId].join("\n")]);
+    // Read apart, under the lock: whatever was registered before is committed. Rows that do not count do not stand in the way either.
+    const all = await readPasskeysOfUser(service.prisma, service.secrets, userId);
+    const own = all.filter((passkey) => passkey.iss === iss && passkey.sub === sub);
+    if (own.length >= passkeysMax) return { kind: "too_many" };
     // Of two first ones that were asked for at once, the second would need the first.
-    if (!mayChangePasskeys(session, count ?? 0, await readClock(db))) return { kind: "sign_in_again" };
+    if (!mayChangePasskeys(session, all.length, await readClock(db))) return { kind: "sign_in_again" };
     if (!(await insert(service, db, { ...registered, userId, iss, sub, name }))) return { kind: "refused" };
     await appendAudit(db, {
       type: "person.passkey_added",

@@ -5,7 +5,7 @@ import { Problem } from "../problem";
 import type { Service } from "../process";
 import type { PersonSession } from "../sessions/session";
 import { mayChangePasskeys } from "./may-change";
-import { readPasskeys } from "./passkey";
+import { readPasskeysOfUser } from "./passkey";
 
 /**
  * Removes a passkey of this session's identity: from then on it signs nobody in and approves nothing. `sign_in_again`: see
@@ -17,7 +17,7 @@ export async function removePasskey(
   credentialId: string,
 ): Promise<"removed" | "sign_in_again" | "missing"> {
   const { userId, iss, sub } = session;
-  const { length: count } = await readPasskeys(service.prisma, service.secrets, session);
+  const { length: count } = await readPasskeysOfUser(service.prisma, service.secrets, userId);
   if (!mayChangePasskeys(session, count, await readClock(service.pool))) return "sign_in_again";
   const actor = { kind: "person", iss, sub, userId } as const;
   return (await remove(service, { credentialId, userId, iss, sub }, actor)) ? "removed" : "missing";

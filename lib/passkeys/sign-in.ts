@@ -65,8 +65,11 @@ async function judge(
   return (await spendSignInChallenge(service, issued)) ? { passkey } : { fault: "replayed", passkey };
 }
 
-/** The identity is still this user's (I17), and the user is not disabled. */
+/** The identity is still this user's (I17), of an issuer that still signs people in here, and the user is not disabled. */
 async function maySignIn(service: Service, { iss, sub, userId }: Passkey): Promise<boolean> {
+  const isKnown =
+    iss === service.issuer || service.config.oidcProviders.some(({ subjectIssuer }) => subjectIssuer === iss);
+  if (!isKnown) return false;
   const identity = await service.prisma.identity.findUnique({
     where: { iss_sub: { iss, sub } },
     include: { user: { select: { disabledAt: true } } },

@@ -5,7 +5,7 @@ import { replaceSession, stepUpForAccount } from "../sessions/replace";
 import type { PersonSession, SessionClaims } from "../sessions/session";
 import { issueBoundChallenge, takeBoundChallenge } from "./bound-challenge";
 import { challengeSeconds } from "./challenge";
-import { readPasskey, readPasskeys } from "./passkey";
+import { type Passkey, readPasskey, readPasskeysOfUser } from "./passkey";
 import { relyingParty } from "./relying-party";
 import { passkeyAmr } from "./sign-in";
 import { type AnswerFault, findAnswerFault, parseAnswer } from "./verify-answer";
@@ -19,7 +19,8 @@ export async function askToStepUp(
   session: PersonSession,
   stepUpFor: string,
 ): Promise<PublicKeyCredentialRequestOptionsJSON | undefined> {
-  const passkeys = await readPasskeys(service.prisma, service.secrets, session);
+  const all = await readPasskeysOfUser(service.prisma, service.secrets, session.userId);
+  const passkeys = all.filter((passkey) => mayStepUp(passkey, session, stepUpFor));
   if (passkeys.length === 0) return undefined;
   const challenge = await issueBoundChallenge(service, { purpose: "sign_in", sid: session.sid, target: stepUpFor });
   return {
@@ -63,6 +64,12 @@ export async function stepUpWithPasskey(
   });
 }
 
+/** For an approval a passkey of the session's identity; for the account, where one of the person's has to speak for all, any. */
+function mayStepUp(passkey: Passkey, { userId, iss, sub }: PersonSession, stepUpFor: string): boolean {
+  if (passkey.userId !== userId) return false;
+  return stepUpFor === stepUpForAccount || (passkey.iss === iss && passkey.sub === sub);
+}
+
 async function findStepUpFault(
   service: Service,
   session: PersonSession,
@@ -75,7 +82,6 @@ async function findStepUpFault(
   const asked = { purpose: "sign_in", sid: session.sid, target: stepUpFor, challenge } as const;
   if (!(await takeBoundChallenge(service, asked))) return "no_challenge";
   const passkey = await readPasskey(service.prisma, service.secrets, response.id);
-  const { userId, iss, sub } = session;
-  if (passkey?.userId !== userId || passkey.iss !== iss || passkey.sub !== sub) return "not_theirs";
+  if (!passkey || !mayStepUp(passkey, session, stepUpFor)) return "not_theirs";
   return findAnswerFault(service, passkey, response, { challenge });
 }

@@ -9,6 +9,7 @@ import type { Service } from "@/lib/process";
 import type { PersonSession } from "@/lib/sessions/session";
 import { addPerson, type Person, signIn } from "@/test/support/actors";
 import { createTestService, type TestService } from "@/test/support/database";
+import { addPasskey } from "@/test/support/passkeys";
 import { authenticatorFor, registerAs, registeredBy, steppedUp } from "@/test/support/registering";
 import { FLAG } from "@/test/support/software-authenticator";
 
@@ -170,6 +171,13 @@ describe("a person who has a passkey", () => {
     const { session: strong } = await signIn(service, dan, steppedUp);
     expect(await registerAs(service, strong, authenticatorFor(service))).toMatchObject({ kind: "registered" });
     expect(await removePasskey(service, strong, first.credentialId)).toBe("removed");
+  });
+
+  it("and has it on one identity registers none on another without it", async () => {
+    const gil = await addPerson(service, "Gil");
+    await addPasskey(service, { ...gil, iss: "https://login.example.com", sub: "gil" });
+    const { session: local } = await signIn(service, gil);
+    expect(await askToRegister(service, local, "Agent")).toEqual({ kind: "sign_in_again" });
   });
 
   it("has asked for two first ones at once: the second to answer needs the first", async () => {

@@ -7,7 +7,7 @@ import { stepUpForAccount } from "@/lib/sessions/replace";
 import type { PersonSession, SessionClaims } from "@/lib/sessions/session";
 import { addPerson, addTestClient, mintApproval, type Person, signIn } from "@/test/support/actors";
 import { createTestService, type TestService } from "@/test/support/database";
-import { registeredBy } from "@/test/support/registering";
+import { registeredBy, steppedUp } from "@/test/support/registering";
 import type { GetOverrides, SoftwareAuthenticator } from "@/test/support/software-authenticator";
 
 let t: TestService;
@@ -102,14 +102,14 @@ describe("a step-up with a passkey", () => {
     expect(await holds(session)).toBe(true);
   });
 
-  it("refuses a passkey of somebody else, and of another identity of the same user", async () => {
+  it("refuses a passkey of somebody else, and for an approval one of another identity of the same user", async () => {
     const eves = (await signIn(service, await addPerson(service, "Eve"))).session;
     const evesKey = await registeredBy(service, eves);
     expect(await tryStepUp(await oldSession(), { by: evesKey })).toBeUndefined();
     for (const change of [{ iss: "https://login.example.com" }, { sub: "ada" }]) {
       const other = { ...(await oldSession()), ...change };
       const answer = JSON.stringify(key.get(await challengeForAnother(other)));
-      expect(await stepUpWithPasskey(service, other, answer, stepUpForAccount)).toBeUndefined();
+      expect(await stepUpWithPasskey(service, other, answer, "apr_x")).toBeUndefined();
     }
   });
 
@@ -150,6 +150,6 @@ describe("a step-up with a passkey", () => {
 
 /** A challenge of a session whose identity has a passkey of its own. */
 async function challengeForAnother(session: PersonSession): Promise<string> {
-  await registeredBy(service, { ...session, authTime: Math.floor(Date.now() / 1000) });
-  return challengeFor(session, stepUpForAccount);
+  await registeredBy(service, { ...session, ...steppedUp, authTime: Math.floor(Date.now() / 1000) });
+  return challengeFor(session, "apr_x");
 }
