@@ -4,6 +4,7 @@ import { liftPersonFreeze } from "@/lib/clients/lift-freeze";
 import { listPersonFreezes, type PersonFreeze } from "@/lib/clients/list-freezes";
 import { findUser } from "@/lib/users/find";
 import { listIdentities } from "@/lib/users/identities";
+import { namedUserWords } from "./named-user-words";
 import type { Run } from "./run";
 import { actor, withService } from "./service";
 
@@ -87,6 +88,6 @@ async function liftAll(clientId: string, person: string) {
 }
 
 function freezeLine({ freezeId, clientId, clientName, subject, user, until }: PersonFreeze): string {
-  const whose = user ? `${user.account} (${user.userId}), ` : "";
+  const whose = user ? `${namedUserWords(user)}, ` : "";
   return `${freezeId}  ${clientName} (${clientId})  by ${whose}${subject.sub} at ${subject.iss}  until ${until.toISOString()}`;
 }

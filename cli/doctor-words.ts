@@ -58,6 +58,8 @@ export function remarkWords(remark: Remark, { iss, sub }: { iss: string; sub: st
       return obstacles.not_authentic;
     case "no_client_asks":
       return "No client's policy names this issuer: a mint for it is refused (issuer_not_allowed).";
+    case "policy_unreadable":
+      return `The policy of ${remark.name} (${remark.clientId}) cannot be read, so it can ask for nothing: clients policy.`;
     case "frozen":
       return `${remark.name} (${remark.clientId}) is frozen for ${remark.until ? `them until ${remark.until.toISOString()}` : "everybody"}.`;
     case "passkey_needed":

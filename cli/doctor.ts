@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { explainSubject, type SubjectReport } from "@/lib/users/explain-subject";
 import { linkWords, obstacleWords, remarkWords, wayWords } from "./doctor-words";
+import { namedUserWords } from "./named-user-words";
 import type { Result } from "./output";
 import type { Run } from "./run";
 import { withService } from "./service";
@@ -24,7 +25,7 @@ export function addDoctorCommand(program: Command, run: Run): void {
 function describe(report: SubjectReport): Result & { exitCode?: number } {
   const { canDecide, obstacles, remarks, user, ways, iss, sub } = report;
   const who = user
-    ? `${sub} at ${iss} is ${user.userId} (${user.account}${user.isDisabled ? ", disabled" : ""}): ${linkWords(user.linkedBy)}.`
+    ? `${sub} at ${iss} is ${namedUserWords(user)}${user.isDisabled ? ", disabled" : ""}: ${linkWords(user.linkedBy)}.`
     : `${sub} at ${iss} is nobody here so far.`;
   return {
     json: { ...report, user: user ?? null },

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { Service } from "@/lib/process";
 import { csrfToken } from "@/lib/sessions/csrf";
 import type { PersonSession } from "@/lib/sessions/session";
-import { adminPath } from "./posted-form";
+import { actTarget, adminPath } from "./posted-form";
 
 /** What the forms of an admin's page about one client or user have in common. `canAct`: the sign-in is recent. */
 export type Acts = { service: Service; session: PersonSession; about: "client" | "user"; id: string; canAct: boolean };
@@ -13,7 +13,7 @@ type Props = { acts: Acts; verb: string; fields?: Record<string, string>; classN
 export function ActForm({ acts, verb, fields = {}, className = "", children }: Props) {
   const { service, session, about, id, canAct } = acts;
   if (!canAct) return null;
-  const csrf = csrfToken(service.secrets, { sid: session.sid, purpose: "admin", target: `${about}:${id}` });
+  const csrf = csrfToken(service.secrets, { sid: session.sid, purpose: "admin", target: actTarget(about, verb, id) });
   return (
     <form className={className} method="post" action={`${adminPath(about, id)}/${verb}`}>
       {Object.entries({ csrf, ...fields }).map(([name, value]) => (

@@ -14,7 +14,7 @@ type Said = AdminNotice | { notice: AdminNotice; link: TypedLink };
 export function receiveAdminForm(
   request: Request,
   params: Record<string, string>,
-  about: "client" | "user",
+  { about, verb }: { about: "client" | "user"; verb: string },
   act: (posted: AdminForm) => Promise<Said>,
 ): Promise<Response> {
   const id = params["id"] ?? "";
@@ -23,8 +23,11 @@ export function receiveAdminForm(
     const { service, session } = posted;
     const acting = await actAsAdmin(service, session);
     if (acting.kind === "missing") throw new Problem("not_found");
-    const said = await actOnce(posted, `${about}:${id}`, acting.kind === "acting" ? acting.actor : undefined, (actor) =>
-      act({ ...posted, id, actor }),
+    const said = await actOnce(
+      posted,
+      actTarget(about, verb, id),
+      acting.kind === "acting" ? acting.actor : undefined,
+      (actor) => act({ ...posted, id, actor }),
     );
     if (said === "step_up") return seeOther(`/account/sign-in-again?to=${encodeURIComponent(page)}`);
     const { notice, link } = typeof said === "string" ? { notice: said, link: undefined } : said;
@@ -35,6 +38,11 @@ export function receiveAdminForm(
 /** The page of a client or a user; the id is one step of the path, whatever it holds. */
 export function adminPath(about: "client" | "user", id: string): string {
   return `/admin/${about === "client" ? "clients" : "people"}/${encodeURIComponent(id)}`;
+}
+
+/** What the token of a form is for: one act on one client or user, so that no form's token serves for another act. */
+export function actTarget(about: "client" | "user", verb: string, id: string): string {
+  return `${about}:${verb}:${id}`;
 }
 
 async function actOnce(

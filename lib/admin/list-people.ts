@@ -1,17 +1,13 @@
 import { openCursor, sealCursor } from "../database/cursor";
 import type { Service } from "../process";
 import type { PersonSession } from "../sessions/session";
-import { rolesOf } from "../users/roles";
+import { type NamedUser, type NamedUserRow, namedUserColumns, readNamedUser } from "../users/named-user";
+import { type Role, rolesOf } from "../users/roles";
 import { isAdmin } from "./act";
 
-export type ListedPerson = {
-  userId: string;
+export type ListedPerson = NamedUser & {
   name: string;
-  /** The address of a local account, else what the provider calls it, else the name. */
-  account: string;
-  /** False: name and account are what a sign-in service says, which anybody may have chosen. */
-  isLocal: boolean;
-  roles: string[];
+  roles: Role[];
   isDisabled: boolean;
   /** Of any identity of theirs; null: never. */
   lastSignInAt: Date | null;
@@ -43,26 +39,21 @@ export async function listPeople(
   const last = page.at(-1);
   return {
     people: page.map((row) => ({
-      userId: row.id,
+      ...readNamedUser(row),
       name: row.name,
-      account: row.email ?? row.contact ?? row.name,
-      isLocal: row.email !== null,
-      roles: rolesOf(service.secrets, { id: row.id, roles: row.roles, rolesMac: row.roles_mac }),
+      roles: rolesOf(service.secrets, { id: row.user_id, roles: row.roles, rolesMac: row.roles_mac }),
       isDisabled: row.disabled_at !== null,
       lastSignInAt: row.last_sign_in_at,
     })),
     nextCursor:
       rows.length > pageSize && last
-        ? sealCursor(service.secrets, session.userId, [last.sort_name, last.id])
+        ? sealCursor(service.secrets, session.userId, [last.sort_name, last.user_id])
         : undefined,
   };
 }
 
-type PersonRow = {
-  id: string;
+type PersonRow = NamedUserRow & {
   name: string;
-  email: string | null;
-  contact: string | null;
   roles: string[];
   roles_mac: Buffer | null;
   disabled_at: Date | null;
@@ -71,7 +62,7 @@ type PersonRow = {
 };
 
 const listSql = `
-SELECT u."id", u."name", u."email", u."contact", u."roles", u."roles_mac", u."disabled_at", lower(u."name") AS "sort_name",
+SELECT ${namedUserColumns}, u."name", u."roles", u."roles_mac", u."disabled_at", lower(u."name") AS "sort_name",
   (SELECT max(i."last_sign_in_at") FROM "identity" i WHERE i."user_id" = u."id") AS "last_sign_in_at"
 FROM "user" u
 WHERE ($1::text IS NULL OR u."name" ILIKE $1 OR u."email" ILIKE $1 OR u."contact" ILIKE $1 OR u."id" = $2

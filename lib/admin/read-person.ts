@@ -3,17 +3,14 @@ import type { Service } from "../process";
 import { liveSessions } from "../sessions/live";
 import type { PersonSession } from "../sessions/session";
 import { type ListedIdentity, listIdentities } from "../users/identities";
-import { rolesOf } from "../users/roles";
+import { type NamedUser, nameUser } from "../users/named-user";
+import { type Role, rolesOf } from "../users/roles";
 import { isAdmin } from "./act";
 
-export type AdminPerson = {
+export type AdminPerson = NamedUser & {
   now: Date;
-  userId: string;
   name: string;
-  account: string;
-  /** False: name and account are what a sign-in service says, which anybody may have chosen. */
-  isLocal: boolean;
-  roles: string[];
+  roles: Role[];
   createdAt: Date;
   disabledAt: Date | null;
   hasPassword: boolean;
@@ -43,10 +40,8 @@ export async function readPersonForAdmin(
   ]);
   return {
     now,
-    userId,
+    ...nameUser(user, identities),
     name: user.name,
-    account: user.email ?? user.contact ?? user.name,
-    isLocal: user.email !== null,
     roles: rolesOf(secrets, user),
     createdAt: user.createdAt,
     disabledAt: user.disabledAt,

@@ -18,13 +18,24 @@ export type ListedClient = {
   frozenByPeople: number;
 };
 
-/** Every registered client with what its policy in force lets it ask, the oldest first. */
-export async function listClients(service: Service): Promise<ListedClient[]> {
+/** Every registered client, or the one of this id, with what its policy in force lets it ask, the oldest first. */
+export async function listClients(service: Service, filter: { clientId?: string } = {}): Promise<ListedClient[]> {
+  const { clientId } = filter;
+  // PostgreSQL cannot be asked for it.
+  if (clientId?.includes("\u0000")) return [];
+  const only = clientId === undefined ? {} : { clientId };
   const { prisma, pool } = service;
   const [rows, policies, freezes] = await Promise.all([
-    prisma.client.findMany({ orderBy: [{ createdAt: "asc" }, { id: "asc" }] }),
-    prisma.clientPolicy.findMany({ distinct: ["clientId"], orderBy: [{ clientId: "asc" }, { version: "desc" }] }),
-    pool.query<FreezeRow>(freezesSql),
+    prisma.client.findMany({
+      where: clientId === undefined ? {} : { id: clientId },
+      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+    }),
+    prisma.clientPolicy.findMany({
+      where: only,
+      distinct: ["clientId"],
+      orderBy: [{ clientId: "asc" }, { version: "desc" }],
+    }),
+    pool.query<FreezeRow>(freezesSql, [clientId ?? null]),
   ]);
   const policyOf = new Map(policies.map((row) => [row.clientId, policySchema.safeParse(row.policy).data]));
   const freezesOf = new Map(freezes.rows.map((row) => [row.client_id, row]));
@@ -52,4 +63,5 @@ const freezesSql = `
 SELECT f."client_id", bool_or(f."subject_sub" IS NULL) AS "is_frozen",
   count(DISTINCT coalesce(i."user_id", f."subject_iss" || E'\\n' || f."subject_sub")) FILTER (WHERE f."subject_sub" IS NOT NULL)::int AS "people"
 FROM "freeze" f LEFT JOIN "identity" i ON i."iss" = f."subject_iss" AND i."sub" = f."subject_sub"
-WHERE f."lifted_at" IS NULL AND (f."until" IS NULL OR f."until" > clock_timestamp()) GROUP BY f."client_id"`;
+WHERE f."lifted_at" IS NULL AND (f."until" IS NULL OR f."until" > clock_timestamp()) AND ($1::text IS NULL OR f."client_id" = $1)
+GROUP BY f."client_id"`;

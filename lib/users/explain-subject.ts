@@ -2,6 +2,7 @@ import type { Subject } from "../approvals/approval";
 import { type AskingClient, listAskingClients, listPolicyIssuers } from "../clients/list-asking";
 import type { Service } from "../process";
 import { type LinkedBy, type ListedIdentity, listIdentities } from "./identities";
+import { type NamedUser, nameUser } from "./named-user";
 import { similarIssuers } from "./similar-name";
 import { providersOf, type Way, waysToSignIn } from "./ways-to-sign-in";
 
@@ -27,6 +28,7 @@ export type Remark =
   | { kind: "decides_only_as_itself" }
   | { kind: "not_authentic" }
   | { kind: "no_client_asks" }
+  | { kind: "policy_unreadable"; clientId: string; name: string }
   | { kind: "frozen"; clientId: string; name: string; until: Date | undefined }
   | { kind: "passkey_needed"; clientId: string; name: string; tools: string[] };
 
@@ -35,7 +37,7 @@ export type SubjectReport = Subject & {
   /** Empty where they can decide. */
   obstacles: Obstacle[];
   remarks: Remark[];
-  user: { userId: string; account: string; isDisabled: boolean; linkedBy: LinkedBy } | undefined;
+  user: (NamedUser & { isDisabled: boolean; linkedBy: LinkedBy }) | undefined;
   /** `decides`: signed in like this they may decide for the subject. */
   ways: (Way & { decides: boolean })[];
 };
@@ -64,8 +66,7 @@ export async function explainSubject(service: Service, subject: Subject): Promis
       ...clientRemarks(clients, ways),
     ],
     user: known && {
-      userId: known.user.id,
-      account: known.user.email ?? known.user.contact ?? known.user.name,
+      ...nameUser(known.user, identities),
       isDisabled: known.user.disabledAt !== null,
       linkedBy: known.own.linkedBy,
     },
@@ -170,13 +171,18 @@ function signInRemarks(service: Service, { iss }: Subject, known: Known | undefi
 
 function clientRemarks(clients: AskingClient[], ways: JudgedWay[]): Remark[] {
   const hasPasskey = ways.some(({ kind, decides }) => kind === "passkeys" && decides);
-  const asking = clients.filter(({ isDisabled }) => !isDisabled);
-  if (asking.length === 0) return [{ kind: "no_client_asks" }];
-  return asking.flatMap(({ clientId, name, isFrozen, frozenUntil, passkeyTools }): Remark[] => [
+  const able = clients.filter(({ isDisabled }) => !isDisabled);
+  const unreadable = able
+    .filter(({ isPolicyReadable }) => !isPolicyReadable)
+    .map(({ clientId, name }) => ({ kind: "policy_unreadable" as const, clientId, name }));
+  const asking = able.filter(({ isPolicyReadable }) => isPolicyReadable);
+  if (asking.length === 0) return [{ kind: "no_client_asks" }, ...unreadable];
+  const stops = asking.flatMap(({ clientId, name, isFrozen, frozenUntil, passkeyTools }): Remark[] => [
     ...(isFrozen ? [{ kind: "frozen" as const, clientId, name, until: undefined }] : []),
     ...(frozenUntil ? [{ kind: "frozen" as const, clientId, name, until: frozenUntil }] : []),
     ...(passkeyTools.length > 0 && !hasPasskey
       ? [{ kind: "passkey_needed" as const, clientId, name, tools: passkeyTools }]
       : []),
   ]);
+  return [...unreadable, ...stops];
 }

@@ -1,5 +1,5 @@
 import type { Service } from "../process";
-import { isAuthenticIdentity } from "./identity";
+import { type IdentityRow, isAuthenticIdentity } from "./identity";
 
 /** `self`: a local account; `sign_in`: its first sign-in made the user; `admin`: may decide; `self_service`: sign-in and inbox only. */
 export type LinkedBy = "self" | "sign_in" | "admin" | "self_service";
@@ -12,6 +12,10 @@ export type ListedIdentity = {
   isAdminLink: boolean;
   /** False: the row was not written with the secret, so it gives no right (I17). */
   isAuthentic: boolean;
+  /** The local account that the user is. */
+  isOwn: boolean;
+  /** An admin may take it away: it is a link, not who the user is. */
+  isLink: boolean;
   createdAt: Date;
   lastSignInAt: Date | null;
 };
@@ -27,6 +31,28 @@ export async function listIdentities(service: Service, userId: string): Promise<
     const { iss, sub, createdAt, lastSignInAt } = row;
     const linkedBy = row.linkedBy as LinkedBy;
     const isAdminLink = isAuthentic && row.mayApprove && linkedBy === "admin";
-    return { iss, sub, linkedBy, isAdminLink, isAuthentic, createdAt, lastSignInAt };
+    const isOwn = isOwnAccount(service, row);
+    return {
+      iss,
+      sub,
+      linkedBy,
+      isAdminLink,
+      isAuthentic,
+      isOwn,
+      isLink: isLink(service, row),
+      createdAt,
+      lastSignInAt,
+    };
   });
 }
+
+/**
+ * Whether an identity is one that an admin may take away. So is what was not written with the secret (I17), whatever it says of itself: it
+ * gives no right, and stands in somebody's way. Nobody loses the identity that they are: that is disabled, not unlinked.
+ */
+export function isLink(service: Service, row: IdentityRow): boolean {
+  if (row.linkedBy === "admin" || row.linkedBy === "self_service") return true;
+  return !(isOwnAccount(service, row) || isAuthenticIdentity(service.secrets, row));
+}
+
+const isOwnAccount = (service: Service, { iss, sub, userId }: IdentityRow) => iss === service.issuer && sub === userId;

@@ -4,7 +4,8 @@ import { Problem } from "../problem";
 import type { Service } from "../process";
 import { endAllSessions } from "../sessions/end-all";
 import { findUser } from "./find";
-import { type IdentityRow, isAuthenticIdentity } from "./identity";
+import { isLink } from "./identities";
+import type { IdentityRow } from "./identity";
 
 export type Unlinked = {
   userId: string;
@@ -53,13 +54,5 @@ export async function unlinkIdentity(
 }
 
 type Stored = IdentityRow & { isSignedInWith: boolean };
-
-/** So is what was not written with the secret (I17), whatever it says of itself: it gives no right, and stands in somebody's way. */
-function isLink(service: Service, row: Stored): boolean {
-  const isOwn = row.iss === service.issuer && row.sub === row.userId;
-  return (
-    row.linkedBy === "admin" || row.linkedBy === "self_service" || !(isOwn || isAuthenticIdentity(service.secrets, row))
-  );
-}
 
 const refusal = (message: string) => new Problem("invalid_request", { errors: [{ pointer: "/sub", message }] });

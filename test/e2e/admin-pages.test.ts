@@ -167,7 +167,7 @@ describe("the admin pages", () => {
     await page.getByRole("link", { name: new RegExp(ada.email) }).click();
     await page.getByLabel("Issuer (iss)").fill(subject.iss);
     await page.getByLabel("Subject (sub)").fill(subject.sub);
-    await page.getByLabel("I have verified that this identity belongs to Ada.").check();
+    await page.getByLabel(`I have verified that this identity belongs to Ada (${ada.userId}).`).check();
     await button(page, "Link").click();
     await page.getByRole("alert").getByText("Linked.").waitFor();
     const { id } = await mintApproval(client, subject);
@@ -225,7 +225,7 @@ describe("I didn't ask for this", () => {
       await decideAs(service, session, id, "not_requested");
     }
     const { context, page } = await open(await signIn(service, admin), "/admin");
-    const alert = page.getByText("people said within an hour that they did not ask for what CRM server asked them.");
+    const alert = page.getByText("people said that they did not ask for what CRM server asked them.");
     await alert.waitFor();
     await page.getByRole("link", { name: "Look at it" }).click();
     expect(await page.getByRole("listitem").filter({ hasText: "Said on" }).count()).toBe(3);

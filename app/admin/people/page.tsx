@@ -6,6 +6,7 @@ import { Outside } from "../../outside";
 import { requireSession } from "../../session";
 import { AdminFrame } from "../frame";
 import { instantFormat } from "../instant";
+import { SaidBy } from "../named-user";
 import { adminPath } from "../posted-form";
 import { adminTitle } from "../title";
 
@@ -56,13 +57,10 @@ export default async function PeoplePage({ searchParams }: { searchParams: Promi
 async function PersonRow({ person }: { person: ListedPerson }) {
   const t = await getTranslations("admin");
   const instant = await instantFormat();
-  const { userId, name, account, isLocal, roles, isDisabled, lastSignInAt } = person;
+  const { userId, name, account, roles, isDisabled, lastSignInAt } = person;
   return (
     <li>
-      <a
-        className="row hover:bg-note grid gap-x-4 gap-y-0.5 sm:grid-cols-[1fr_auto]"
-        href={adminPath("user", person.userId)}
-      >
+      <a className="row hover:bg-note grid gap-x-4 gap-y-0.5 sm:grid-cols-[1fr_auto]" href={adminPath("user", userId)}>
         <span className="min-w-0">
           <strong>
             <Outside text={name} />
@@ -73,16 +71,16 @@ async function PersonRow({ person }: { person: ListedPerson }) {
             </span>
           )}
         </span>
-        <span className="flex flex-wrap gap-1.5">
+        <span className="flex flex-wrap items-start gap-1.5">
           {isDisabled ? <span className="tag border-danger text-danger">{t("state.disabled")}</span> : null}
           {roles.map((role) => (
             <span className="tag" key={role}>
-              {role}
+              {t(`roles.${role}`)}
             </span>
           ))}
         </span>
         <span className="text-muted font-mono text-sm break-all sm:col-span-2">{userId}</span>
-        {isLocal ? null : <span className="text-muted text-sm sm:col-span-2">{t("saidByProvider")}</span>}
+        <SaidBy user={person} className="sm:col-span-2" />
         <span className="text-muted text-sm sm:col-span-2">
           {lastSignInAt ? t("lastSignIn", { at: instant(lastSignInAt) }) : t("neverSignedIn")}
         </span>

@@ -6,6 +6,7 @@ import { readClientForAdmin } from "@/lib/admin/read-client";
 import { freezeClient, unfreezeClient } from "@/lib/clients/freeze";
 import { listClients } from "@/lib/clients/list";
 import type { Service } from "@/lib/process";
+import { explainSubject } from "@/lib/users/explain-subject";
 import { linkIdentity } from "@/lib/users/link";
 import { addPerson, addTestClient, mintApproval, type Person, signIn, type TestClient } from "@/test/support/actors";
 import { createTestService, type TestService } from "@/test/support/database";
@@ -185,7 +186,21 @@ it("what an admin has answered counts no more: three more people within the same
     await report(client, more[2]);
     const shown = (await listAlerts(t.service.pool)).filter(({ clientId }) => clientId === client.clientId);
     expect(shown).toMatchObject([{ people: 3 }]);
+    await report(client, await addPerson(t.service, "Ivy"));
+    // Told once, and counted on: those whom the answer was for are not among them.
+    expect(await alertsOf(client)).toMatchObject([{ seq: shown[0]?.seq, people: 4 }]);
   }
+});
+
+it("frozen by so many people counts people: three linked identities of one are one", async () => {
+  const client = await newClient();
+  for (const name of ["x", "y", "z"]) {
+    const subject = { iss, sub: `${name}-${client.clientId}` };
+    await linkIdentity(t.service, { user: people[0]?.email ?? "", ...subject }, { kind: "admin", via: "cli" });
+  }
+  await report(client, people[0], { subject: { iss, sub: `x-${client.clientId}` } });
+  await report(client, people[1]);
+  expect(await listClients(t.service, { clientId: client.clientId })).toMatchObject([{ frozenByPeople: 2 }]);
 });
 
 it("lifting a freeze for everybody leaves those that people have put up for themselves", async () => {
@@ -210,4 +225,8 @@ it("one spoilt row takes neither the overview nor another client's page away", a
   const overview = await readOverview(t.service, session);
   expect(overview?.clients.find(({ clientId }) => clientId === spoilt.clientId)?.isPolicyReadable).toBe(false);
   expect((await readClientForAdmin(t.service, session, other.clientId))?.client.isPolicyReadable).toBe(true);
+  expect((await readClientForAdmin(t.service, session, spoilt.clientId))?.client.isPolicyReadable).toBe(false);
+  const { remarks } = await explainSubject(t.service, someone);
+  const { clientId } = spoilt;
+  expect(remarks).toContainEqual({ kind: "policy_unreadable", clientId, name: "CRM server" });
 });

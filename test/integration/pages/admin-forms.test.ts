@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { adminForms } from "@/app/admin/forms";
 import { listAlerts } from "@/lib/admin/alerts";
 import { listPeople } from "@/lib/admin/list-people";
@@ -46,7 +46,7 @@ type Posting = {
 async function post(about: "client" | "user", id: string, verb: string, posting: Posting = {}): Promise<Response> {
   const path = about === "client" ? "/admin/clients/:id" : "/admin/people/:id";
   const { signedIn = admins, headers = { "sec-fetch-site": "same-origin" } } = posting;
-  const binding = { sid: signedIn.session.sid, purpose: "admin", target: `${about}:${id}` } as const;
+  const binding = { sid: signedIn.session.sid, purpose: "admin", target: `${about}:${verb}:${id}` } as const;
   const csrf = posting.csrf ?? csrfToken(t.service.secrets, binding);
   const request = new Request(`http://localhost:3000${path.replace(":id", id)}/${verb}`, {
     method: "POST",
@@ -126,7 +126,7 @@ describe("who may act", () => {
     expect((await readClientForAdmin(t.service, admins.session, clientId))?.client.isFrozen).toBe(true);
   });
 
-  it("I1: from our own page, with the token of this session, purpose and client or user", async () => {
+  it("I1: from our own page, with the token of this session, purpose, act and client or user", async () => {
     const { clientId } = await addTestClient(t.service);
     const other = await addTestClient(t.service);
     for (const headers of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "none" }, { origin: "null" }])
@@ -135,10 +135,11 @@ describe("who may act", () => {
     const again = await signIn(t.service, admin);
     for (const csrf of [
       "",
-      csrfToken(t.service.secrets, { sid, purpose: "admin", target: `client:${other.clientId}` }),
-      csrfToken(t.service.secrets, { sid, purpose: "admin", target: `user:${clientId}` }),
-      csrfToken(t.service.secrets, { sid, purpose: "account", target: `client:${clientId}` }),
-      csrfToken(t.service.secrets, { sid: again.session.sid, purpose: "admin", target: `client:${clientId}` }),
+      csrfToken(t.service.secrets, { sid, purpose: "admin", target: `client:freeze:${other.clientId}` }),
+      csrfToken(t.service.secrets, { sid, purpose: "admin", target: `client:unfreeze:${clientId}` }),
+      csrfToken(t.service.secrets, { sid, purpose: "admin", target: `user:freeze:${clientId}` }),
+      csrfToken(t.service.secrets, { sid, purpose: "account", target: `client:freeze:${clientId}` }),
+      csrfToken(t.service.secrets, { sid: again.session.sid, purpose: "admin", target: `client:freeze:${clientId}` }),
     ])
       expect(await noticeOf(await post("client", clientId, "freeze", { csrf }))).toBe("stale_form");
     expect(await adminEvents(`"client_id"`, clientId)).toEqual([]);
@@ -207,8 +208,8 @@ describe("a client", () => {
     });
     const shown = await readClientForAdmin(t.service, admins.session, clientId);
     expect(shown?.events).toMatchObject([
-      { type: "security.client_reported", account: null },
-      { type: "security.match_failed", tool: "delete_project", account: ada.email },
+      { type: "security.client_reported", user: undefined },
+      { type: "security.match_failed", tool: "delete_project", user: { userId: ada.userId, account: ada.email } },
     ]);
     const alert = shown?.alert?.seq ?? "";
     expect((await readOverview(t.service, admins.session))?.alerts).toMatchObject([{ clientId, people: 3 }]);
@@ -351,5 +352,17 @@ describe("the notice for the next page", () => {
     expect(await readNotice(t.service, headers, { sid, page: "/admin" })).toBeUndefined();
     expect(await readNotice(t.service, headers, { sid: "ses_other", page })).toBeUndefined();
     expect(await readNotice(t.service, headers, { sid, page })).toBeDefined();
+  });
+
+  it("is shown for two minutes, also where a browser keeps its cookie for longer", async () => {
+    const response = await post("user", ada.userId, "link");
+    try {
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 110_000 });
+      expect(await noticeOf(response)).toBe("link_unverified");
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11_000 });
+      expect(await noticeOf(response)).toBeUndefined();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

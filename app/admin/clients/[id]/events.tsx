@@ -2,6 +2,7 @@ import { getTranslations } from "next-intl/server";
 import type { SecurityEvent } from "@/lib/admin/security-events";
 import { Outside } from "../../../outside";
 import { instantFormat } from "../../instant";
+import { UserLink } from "../../named-user";
 
 /** What looked wrong about a client of late. */
 export async function SecurityEvents({ events }: { events: SecurityEvent[] }) {
@@ -22,8 +23,9 @@ export async function SecurityEvents({ events }: { events: SecurityEvent[] }) {
               <span className="min-w-0">
                 {t(`events.${nameOf(event)}`)}
                 <span className="text-muted block text-sm break-words">
-                  <Outside text={[event.tool, event.account, event.reason].filter(Boolean).join(" · ")} />
+                  <Outside text={[event.tool, event.reason].filter(Boolean).join(" · ")} />
                 </span>
+                {event.user ? <UserLink user={event.user} /> : null}
               </span>
             </li>
           ))}

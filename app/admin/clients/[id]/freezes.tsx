@@ -3,15 +3,17 @@ import type { PersonFreeze } from "@/lib/clients/list-freezes";
 import { Outside } from "../../../outside";
 import { ActForm, type Acts } from "../../act-form";
 import { instantFormat } from "../../instant";
+import { UserLink } from "../../named-user";
 import { adminPath } from "../../posted-form";
 
-type Props = { acts: Acts; freezes: PersonFreeze[] };
+type Props = { acts: Acts; freezes: PersonFreeze[]; nextCursor: string | undefined };
 
 /** Who has frozen this client for themselves ("I didn't ask for this"). */
-export async function PersonFreezes({ acts, freezes }: Props) {
+export async function PersonFreezes({ acts, freezes, nextCursor }: Props) {
   const t = await getTranslations("admin.client");
+  const page = adminPath("client", acts.id);
   return (
-    <section className="mt-6" aria-label={t("freezes")}>
+    <section className="mt-6" id="freezes" aria-label={t("freezes")}>
       <h2 className="heading mb-2">{t("freezes")}</h2>
       {freezes.length === 0 ? (
         <p className="card row text-muted">{t("noFreezes")}</p>
@@ -22,6 +24,11 @@ export async function PersonFreezes({ acts, freezes }: Props) {
           ))}
         </ul>
       )}
+      {nextCursor ? (
+        <a className="button-plain" href={`${page}?${new URLSearchParams({ cursor: nextCursor })}#freezes`}>
+          {t("moreFreezes")}
+        </a>
+      ) : null}
     </section>
   );
 }
@@ -33,11 +40,7 @@ async function FreezeRow({ acts, freeze }: { acts: Acts; freeze: PersonFreeze })
   return (
     <li className="row flex flex-wrap items-center justify-between gap-x-4">
       <div className="min-w-0" id={freeze.freezeId}>
-        {user ? (
-          <a className="underline underline-offset-2" href={adminPath("user", user.userId)}>
-            <Outside text={user.account} />
-          </a>
-        ) : null}
+        {user ? <UserLink user={user} /> : null}
         <p className="text-muted text-sm">
           <Outside text={`${subject.sub} · ${subject.iss}`} />
         </p>

@@ -16,19 +16,20 @@ import { adminTitle } from "../../title";
 import { SecurityEvents } from "./events";
 import { PersonFreezes } from "./freezes";
 
-type Props = { params: Promise<{ id: string }> };
+type Props = { params: Promise<{ id: string }>; searchParams: Promise<{ cursor?: string | string[] }> };
 
 export const generateMetadata = () => adminTitle("adminClient");
 
 /** One client: what it may ask, who is protected from it, what looked wrong, and the brake. */
-export default async function AdminClientPage({ params }: Props) {
+export default async function AdminClientPage({ params, searchParams }: Props) {
   const { id } = await params;
+  const { cursor } = await searchParams;
   const path = adminPath("client", id);
   const session = await requireSession(path);
   const service = getService();
-  const found = await readClientForAdmin(service, session, id);
+  const found = await readClientForAdmin(service, session, id, typeof cursor === "string" ? cursor : undefined);
   if (!found) return miss();
-  const { now, client, freezes, alert, events } = found;
+  const { now, client, freezes, nextCursor, alert, events } = found;
   const acts: Acts = { service, session, about: "client", id, canAct: isRecent(session, now) };
   const t = await getTranslations("admin.client");
   return (
@@ -60,7 +61,7 @@ export default async function AdminClientPage({ params }: Props) {
         />
       )}
       <ClientFacts client={client} />
-      <PersonFreezes acts={acts} freezes={freezes} />
+      <PersonFreezes acts={acts} freezes={freezes} nextCursor={nextCursor} />
       <SecurityEvents events={events} />
     </AdminFrame>
   );

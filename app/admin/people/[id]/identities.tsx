@@ -29,8 +29,9 @@ type RowProps = { acts: Acts; identity: ListedIdentity; nameId: string };
 async function IdentityRow({ acts, identity, nameId }: RowProps) {
   const t = await getTranslations("admin");
   const instant = await instantFormat();
-  const { iss, sub, linkedBy, isAdminLink, isAuthentic, lastSignInAt } = identity;
-  const isLink = linkedBy === "admin" || linkedBy === "self_service" || !(isAuthentic || linkedBy === "self");
+  const { iss, sub, isAdminLink, isAuthentic, isOwn, isLink, lastSignInAt } = identity;
+  // What a row says of itself counts only where it was written with the secret.
+  const linkedBy = isOwn ? "self" : isAuthentic ? identity.linkedBy : undefined;
   return (
     <li className={`row ${isAdminLink ? "border-l-danger border-l-4 pl-3.5" : ""}`}>
       <p className="font-mono" id={nameId}>
@@ -41,9 +42,9 @@ async function IdentityRow({ acts, identity, nameId }: RowProps) {
       </p>
       <div className="flex flex-wrap items-center justify-between gap-x-4">
         <p className="min-w-0 text-sm">
-          {t(`person.linkedBy.${linkedBy}`)}
+          {linkedBy ? t(`person.linkedBy.${linkedBy}`) : null}
           <span className="text-muted">
-            {" · "}
+            {linkedBy ? " · " : null}
             {lastSignInAt ? t("lastSignIn", { at: instant(lastSignInAt) }) : t("neverSignedIn")}
           </span>
         </p>

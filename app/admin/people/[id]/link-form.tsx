@@ -3,6 +3,7 @@ import type { TypedLink } from "@/lib/admin/notice";
 import type { AdminPerson } from "@/lib/admin/read-person";
 import { Outside } from "../../../outside";
 import { ActForm, type Acts } from "../../act-form";
+import { SaidBy } from "../../named-user";
 
 type Props = { acts: Acts; person: AdminPerson; typed: TypedLink | undefined };
 
@@ -16,11 +17,13 @@ export async function LinkForm({ acts, person, typed }: Props) {
       <Outside text={person.name} />
     </strong>
   );
+  const id = () => <span className="font-mono break-all">{person.userId}</span>;
   return (
     <section className="card mt-6">
       <h2 className="heading row">{t("linkTitle")}</h2>
       <ActForm acts={acts} verb="link" className="row space-y-4">
-        <p>{t.rich("linkWhat", { name })}</p>
+        <p>{t.rich("linkWhat", { name, id })}</p>
+        <SaidBy user={person} />
         {(["iss", "sub"] as const).map((field) => (
           <label className="block" key={field}>
             <span className="label">{t(field)}</span>
@@ -38,7 +41,7 @@ export async function LinkForm({ acts, person, typed }: Props) {
         ))}
         <label className="flex min-h-11 items-center gap-3">
           <input className="accent-accent size-6 shrink-0" type="checkbox" name="verified" value="yes" required />
-          <span>{t.rich("verified", { name })}</span>
+          <span>{t.rich("verified", { name, id })}</span>
         </label>
         <button className="button w-full sm:w-auto" type="submit">
           {t("link")}

@@ -10,6 +10,7 @@ import { requireSession } from "../../../session";
 import { ActSection, type Acts } from "../../act-form";
 import { AdminFrame, Facts, SignInFirst } from "../../frame";
 import { instantFormat } from "../../instant";
+import { SaidBy } from "../../named-user";
 import { adminPath } from "../../posted-form";
 import { adminTitle } from "../../title";
 import { Identities } from "./identities";
@@ -46,9 +47,9 @@ export default async function AdminPersonPage({ params }: Props) {
 
 async function PersonFacts({ person }: { person: AdminPerson }) {
   const t = await getTranslations("admin.person");
-  const admin = await getTranslations("admin");
+  const role = await getTranslations("admin.roles");
   const instant = await instantFormat();
-  const { userId, account, isLocal, roles, createdAt, disabledAt, hasPassword, passkeys, sessions } = person;
+  const { userId, account, roles, createdAt, disabledAt, hasPassword, passkeys, sessions } = person;
   return (
     <Facts
       facts={[
@@ -56,7 +57,7 @@ async function PersonFacts({ person }: { person: AdminPerson }) {
           t("account"),
           <span key="account">
             <Outside text={account} />
-            {isLocal ? null : <span className="text-muted block text-sm">{admin("saidByProvider")}</span>}
+            <SaidBy user={person} />
           </span>,
         ],
         [
@@ -65,7 +66,7 @@ async function PersonFacts({ person }: { person: AdminPerson }) {
             {userId}
           </span>,
         ],
-        [t("roles"), roles.length === 0 ? t("noRole") : roles.join(", ")],
+        [t("roles"), roles.length === 0 ? t("noRole") : roles.map((each) => role(each)).join(", ")],
         [t("state"), disabledAt ? t("disabledSince", { at: instant(disabledAt) }) : t("active")],
         [t("since"), instant(createdAt)],
         [t("password"), hasPassword ? t("yes") : t("no")],

@@ -7,7 +7,7 @@ import { receiveAdminForm } from "../../../posted-form";
 const identitySchema = z.tuple([z.string(), z.string()]);
 
 export function post(request: Request, params: Record<string, string>): Promise<Response> {
-  return receiveAdminForm(request, params, "user", async ({ service, id, actor, form }) => {
+  return receiveAdminForm(request, params, { about: "user", verb: "unlink" }, async ({ service, id, actor, form }) => {
     const [iss, sub] = identityOf(form.get("identity") ?? "");
     await unlinkIdentity(service, { user: id, iss, sub }, actor);
     return "unlinked";
