@@ -6,7 +6,7 @@ import { type Passkey, readPasskeys, readPasskeysOfUser } from "@/lib/passkeys/p
 import { passkeysMax } from "@/lib/passkeys/register";
 import type { Service } from "@/lib/process";
 import { csrfToken } from "@/lib/sessions/csrf";
-import type { PersonSession } from "@/lib/sessions/session";
+import { isRecent, type PersonSession } from "@/lib/sessions/session";
 import { AddPasskey } from "./add-passkey";
 import { newPasskeyTarget, passkeyTarget, signInAgain } from "./passkeys/target";
 
@@ -17,7 +17,8 @@ export async function PasskeysSection({ service, session }: Props) {
   const t = await getTranslations("passkeys");
   const passkeys = await readPasskeys(service.prisma, service.secrets, session);
   const all = await readPasskeysOfUser(service.prisma, service.secrets, session.userId);
-  const mayChange = mayChangePasskeys(session, all.length, await readClock(service.pool));
+  const now = await readClock(service.pool);
+  const mayChange = mayChangePasskeys(session, all.length, now);
   const csrf = (target: string) => csrfToken(service.secrets, { sid: session.sid, purpose: "account", target });
   return (
     <section className="mt-8" id="passkeys" aria-labelledby="passkeys-title">
@@ -31,6 +32,7 @@ export async function PasskeysSection({ service, session }: Props) {
             key={passkey.credentialId}
             passkey={passkey}
             csrf={csrf(passkeyTarget(passkey.credentialId))}
+            mayRename={isRecent(session, now)}
             mayRemove={mayChange}
             isLast={passkeys.length === 1}
           />
@@ -52,9 +54,9 @@ export async function PasskeysSection({ service, session }: Props) {
   );
 }
 
-type RowProps = { passkey: Passkey; csrf: string; mayRemove: boolean; isLast: boolean };
+type RowProps = { passkey: Passkey; csrf: string; mayRename: boolean; mayRemove: boolean; isLast: boolean };
 
-async function Row({ passkey, csrf, mayRemove, isLast }: RowProps) {
+async function Row({ passkey, csrf, mayRename, mayRemove, isLast }: RowProps) {
   const t = await getTranslations("passkeys");
   const format = await getFormatter();
   const at = (instant: Date) => format.dateTime(instant, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
@@ -73,23 +75,25 @@ async function Row({ passkey, csrf, mayRemove, isLast }: RowProps) {
         {lastUsedAt ? t("lastUsed", { at: at(lastUsedAt) }) : t("neverUsed")}
       </p>
       <div className="flex flex-wrap gap-x-6">
-        <Act passkey={passkey} csrf={csrf} verb="rename" label={t("rename")}>
-          <label className="block">
-            <span className="label">{t("newName")}</span>
-            <input
-              className="input mt-1"
-              name="name"
-              defaultValue={name}
-              maxLength={passkeyNameMax}
-              pattern=".*\S.*"
-              autoComplete="off"
-              required
-            />
-          </label>
-          <button className="button" type="submit">
-            {t("save")}
-          </button>
-        </Act>
+        {mayRename ? (
+          <Act passkey={passkey} csrf={csrf} verb="rename" label={t("rename")}>
+            <label className="block">
+              <span className="label">{t("newName")}</span>
+              <input
+                className="input mt-1"
+                name="name"
+                defaultValue={name}
+                maxLength={passkeyNameMax}
+                pattern=".*\S.*"
+                autoComplete="off"
+                required
+              />
+            </label>
+            <button className="button" type="submit">
+              {t("save")}
+            </button>
+          </Act>
+        ) : null}
         {mayRemove ? (
           <Act passkey={passkey} csrf={csrf} verb="remove" label={t("remove")}>
             <p>{t("removeHint")}</p>

@@ -110,8 +110,8 @@ judged AS MATERIALIZED (
     WHEN w."declined_until" IS NOT NULL THEN 'recently_declined'
     WHEN w."pending" >= $9 THEN 'too_many_pending'
     WHEN w."recent" >= $10 THEN 'mint_rate'
-    -- Under the current secret the index keeps codes apart; under another one this does.
-    WHEN cardinality($29::bytea[]) > 0 AND EXISTS (SELECT 1 FROM "approval" p WHERE p."status" = 'pending' AND p."match_tag" = ANY($29)) THEN 'code_taken'
+    -- Under the current secret the index keeps codes apart; under another one this does. It waits for its turn, so it comes last.
+    WHEN is_code_taken($4, $5, $29) THEN 'code_taken'
     ELSE 'minted' END AS "verdict"
   FROM counted w),
 remembered AS (

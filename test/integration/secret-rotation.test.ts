@@ -284,6 +284,7 @@ describe("rotating the rows", () => {
 
 describe("two processes, each with the other's secret as its previous one", () => {
   const [secretA, secretB] = [newSecret(), newSecret()];
+  const limits = { maxPendingPerSubject: 90, maxMintsPerSubjectPerHour: 1_000 };
   let a: TestService;
   let b: TestService;
   let client: TestClient;
@@ -292,7 +293,7 @@ describe("two processes, each with the other's secret as its previous one", () =
   beforeAll(async () => {
     a = await createTestService({ secret: secretA, previousSecret: secretB });
     b = await createTestService({ databaseUrl: a.databaseUrl, secret: secretB, previousSecret: secretA });
-    client = await addTestClient(a.service, { maxPendingPerSubject: 90, maxMintsPerSubjectPerHour: 1_000 });
+    client = await addTestClient(a.service, limits);
     ada = await addPerson(b.service);
   });
   afterAll(async () => {
@@ -318,16 +319,19 @@ describe("two processes, each with the other's secret as its previous one", () =
     }
   });
 
-  it("give no two requests that wait for one person the same code, whichever secret a code is of", async () => {
+  it("give no two requests that wait for one person the same code, whichever secret a code is of and whoever asks at the same moment", async () => {
+    const others = await Promise.all([1, 2, 3].map(() => addTestClient(a.service, limits)));
+    const eve = await addPerson(b.service, "Eve");
     const codes: string[] = [];
-    for (let i = 0; i < 60; i += 1) {
-      const service = i % 2 === 0 ? a.service : b.service;
-      const minted = await mintApproval({ ...client, api: apiFor(service, client.apiKey) }, ada, {
-        requirements: { matchCode: true },
-      });
-      codes.push(minted.matchCode ?? "none");
+    for (let round = 0; round < 14; round += 1) {
+      const asked = others.flatMap((other) =>
+        [a.service, b.service].map((service) =>
+          mintApproval({ ...other, api: apiFor(service, other.apiKey) }, eve, { requirements: { matchCode: true } }),
+        ),
+      );
+      for (const { matchCode } of await Promise.all(asked)) codes.push(matchCode ?? "none");
     }
-    expect(new Set(codes).size).toBe(60);
+    expect(new Set(codes).size).toBe(84);
   });
 
   it("never take both codes of an approval: only the one that was shown", async () => {

@@ -90,6 +90,17 @@ describe("the forms of the account page", () => {
     expect((await passkeysOf(session)).map((passkey) => passkey.credentialId)).not.toContain(credentialId);
   });
 
+  it("rename and remove nothing long after the sign-in: they send the person to sign in again", async () => {
+    const { credentialId } = await registeredBy(service, adas.session);
+    const { session, cookie } = await signIn(service, ada, { authTime: Math.floor(Date.now() / 1000) - 301 });
+    const csrf = token(session, `passkey:${credentialId}`);
+    for (const verb of ["rename", "remove"]) {
+      const answer = await post(`/account/passkeys/${credentialId}/${verb}`, cookie, { csrf, name: "Late" });
+      expect([answer.status, answer.headers.get("location")]).toEqual([303, "/account/sign-in-again?to=/account"]);
+    }
+    expect((await passkeysOf(session)).find((passkey) => passkey.credentialId === credentialId)?.name).toBe("Phone");
+  });
+
   it("do nothing for another person's passkey, with whatever token", async () => {
     const { credentialId } = await registeredBy(service, adas.session);
     const csrf = token(eves.session, `passkey:${credentialId}`);

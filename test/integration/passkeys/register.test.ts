@@ -143,16 +143,25 @@ describe("the name of a passkey", () => {
     for (const name of ["", "   ", "\u200b\u2060", "x".repeat(61)])
       expect(await askToRegister(service, session, name)).toEqual({ kind: "bad_name" });
     const { credentialId } = await registeredBy(service, session);
-    expect(await renamePasskey(service, session, { credentialId, name: " " })).toBe(false);
-    expect(await renamePasskey(service, session, { credentialId, name: "  Work\u202e\n phone  " })).toBe(true);
+    expect(await renamePasskey(service, session, { credentialId, name: " " })).toBe("bad_name");
+    expect(await renamePasskey(service, session, { credentialId, name: "  Work\u202e\n phone  " })).toBe("renamed");
     expect((await readPasskey(service.prisma, service.secrets, credentialId))?.name).toBe("Work phone");
     expect(await auditOf("person.passkey_renamed", credentialId)).toHaveLength(1);
-    expect(await renamePasskey(service, session, { credentialId, name: "電".repeat(60) })).toBe(true);
+    expect(await renamePasskey(service, session, { credentialId, name: "電".repeat(60) })).toBe("renamed");
+  });
+
+  it("is changed within five minutes of a sign-in only, to the second", async () => {
+    const { credentialId } = await registeredBy(service, session);
+    const since = (seconds: number) => ({ ...session, authTime: Math.floor(Date.now() / 1000) - seconds });
+    expect(await renamePasskey(service, since(301), { credentialId, name: "Late" })).toBe("sign_in_again");
+    expect((await readPasskey(service.prisma, service.secrets, credentialId))?.name).toBe("Phone");
+    expect(await renamePasskey(service, since(290), { credentialId, name: "In time" })).toBe("renamed");
+    expect((await readPasskey(service.prisma, service.secrets, credentialId))?.name).toBe("In time");
   });
 
   it("is changed by nobody else", async () => {
     const { credentialId } = await registeredBy(service, session);
-    expect(await renamePasskey(service, eves, { credentialId, name: "Mine" })).toBe(false);
+    expect(await renamePasskey(service, eves, { credentialId, name: "Mine" })).toBe("missing");
     expect((await readPasskey(service.prisma, service.secrets, credentialId))?.name).toBe("Phone");
   });
 });
@@ -209,7 +218,7 @@ describe("removing a passkey", () => {
     const { credentialId } = await registeredBy(service, session);
     const other = { ...session, iss: "https://login.example.com", sub: "ada" };
     expect(await removePasskey(service, other, credentialId)).toBe("missing");
-    expect(await renamePasskey(service, other, { credentialId, name: "Mine" })).toBe(false);
+    expect(await renamePasskey(service, other, { credentialId, name: "Mine" })).toBe("missing");
     expect(await readPasskeys(service.prisma, service.secrets, other)).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { renamePasskey } from "@/lib/passkeys/rename";
 import { requireCsrf, seeOther } from "../../../../posted-form";
 import { receiveAccountForm } from "../../../posted-form";
-import { passkeysPlace, passkeyTarget } from "../../target";
+import { passkeysPlace, passkeyTarget, signInAgain } from "../../target";
 
 /** Gives one of the person's own passkeys another name; the page shows what it is called afterwards. */
 export function post(request: Request, params: Record<string, string>): Promise<Response> {
@@ -9,7 +9,7 @@ export function post(request: Request, params: Record<string, string>): Promise<
     const credentialId = params["id"] ?? "";
     requireCsrf(posted, "account", passkeyTarget(credentialId));
     const { service, session, form } = posted;
-    await renamePasskey(service, session, { credentialId, name: form.get("name") ?? "" });
-    return seeOther(passkeysPlace);
+    const done = await renamePasskey(service, session, { credentialId, name: form.get("name") ?? "" });
+    return seeOther(done === "sign_in_again" ? signInAgain : passkeysPlace);
   });
 }
