@@ -16,10 +16,11 @@ function build(): void {
   const manifest = createRequire(import.meta.url).resolve("typescript/package.json");
   const tsc = join(dirname(manifest), "bin", "tsc");
   execFileSync(process.execPath, [tsc, "-p", join(here, "tsconfig.build.json")], { stdio: "inherit" });
-  for (const name of readdirSync(dist)) {
-    const file = join(dist, name);
+  for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const file = join(entry.parentPath, entry.name);
     const text = readFileSync(file, "utf8");
-    writeFileSync(file, text.replace(/(\bfrom |\bimport\(|\bimport )"(\.\/[\w-]+)"/g, '$1"$2.js"'));
+    writeFileSync(file, text.replace(/(\bfrom |\bimport\(|\bimport )"(\.\.?\/[\w/-]+)"/g, '$1"$2.js"'));
   }
 }
 

@@ -14,21 +14,15 @@ import type {
   WithdrawReason,
 } from "./api-types";
 import { isApprovalId } from "./approval-id";
-import { callerFromAuthInfo, type ResolveCaller } from "./caller";
 import { type DecisionClaims, decisionChallenge } from "./decision-challenge";
 import { type Action, actionDigest, canonicalJson } from "./digest";
 import { CountersignError } from "./errors";
 import { copyExactly, InexactValueError, type JsonObject, type JsonValue } from "./exact-json";
-import {
-  createGate,
-  type Gate,
-  type GateEvent,
-  type GateOptions,
-  type Grant,
-  type GuardedHandler,
-  type GuardedTool,
-  type GuardSpec,
-} from "./gate";
+import { callerFromAuthInfo, configuredCaller, type ResolveCaller } from "./gate/caller";
+import type { GateEvent, InboxOptions } from "./gate/options";
+import type { EndedCall, EndingHook, Grant, Tier, WriteGrant } from "./gate/spec";
+import type { Ending } from "./gate/texts";
+import { createGate, type Gate, type GateOptions, type GuardedHandler, type GuardSpec } from "./gate-v2";
 import { localKeys, type RemoteKeysOptions, remoteKeys } from "./jwks";
 import type { PasskeyClaim } from "./passkey-claim";
 import type { EvidenceFault, EvidenceRefusal, VerifiedPasskey } from "./passkey-evidence";
@@ -42,7 +36,6 @@ import {
   verifyReceipt,
 } from "./receipt";
 import { receiptClaimsSchema } from "./receipt-claims";
-import type { Ending } from "./texts";
 
 export {
   type Action,
@@ -56,12 +49,15 @@ export {
   CountersignError,
   callerFromAuthInfo,
   canonicalJson,
+  configuredCaller,
   copyExactly,
   createApiClient,
   createGate,
   type DecisionClaims,
   decisionChallenge,
+  type EndedCall,
   type Ending,
+  type EndingHook,
   type EvidenceFault,
   type EvidenceRefusal,
   type Gate,
@@ -69,9 +65,9 @@ export {
   type GateOptions,
   type Grant,
   type GuardedHandler,
-  type GuardedTool,
   type GuardSpec,
   type Identity,
+  type InboxOptions,
   InexactValueError,
   isApprovalId,
   type JsonObject,
@@ -96,7 +92,9 @@ export {
   receiptClaimsSchema,
   remoteKeys,
   type StatusAnswer,
+  type Tier,
   type VerifiedPasskey,
   verifyReceipt,
   type WithdrawReason,
+  type WriteGrant,
 };

@@ -112,18 +112,4 @@ describe.each(kinds)("a guarded tool, called by the %s client", (kind) => {
     expect(stage.service.approvals.size).toBe(1);
     expect(stage.runs()).toBe(1);
   });
-
-  it.each([
-    ["form only", { form: {} }, "form_only"],
-    ["an empty elicitation, which means form", {}, "form_only"],
-    ["no elicitation", undefined, "no_elicitation"],
-  ] as const)("S1: a client that declares %s is told so, and nobody is asked", async (_, elicitation, ending) => {
-    const stage = await setStage();
-    const client = await stage.connect(kind, { elicitation });
-    const result = await client.call("delete_project", apollo);
-    expect(endingOf(result)).toBe(ending);
-    expect(textOf(result)).toContain("use an MCP client with URL elicitation");
-    expect(stage.service.seen).toEqual([]);
-    expect(stage.runs()).toBe(0);
-  });
 });

@@ -17,12 +17,11 @@ describe("a tool whose schema changes what the model sent", () => {
     const server = await startSmallServer({
       service,
       addTools: (mcp, gate) => {
-        const spec = { server: mcp, tool: "do_it", presentation: () => ({ title: "Do it" }) };
-        const handler = gate.guard(spec, (args: z.infer<typeof inputSchema>) => {
+        const presentation = () => ({ title: "Do it" });
+        gate.guard({ server: mcp, tool: "do_it", tier: 3, inputSchema, presentation }, (args) => {
           got.push(args);
           return { content: [] };
         });
-        mcp.registerTool("do_it", { inputSchema }, handler);
       },
     });
     onTestFinished(server.close);

@@ -15,13 +15,16 @@ export type SmallServerOptions = {
   /** Whether the server knows the gate's check of `requestState`. */
   hook?: boolean;
   extra?: Record<string, unknown> | undefined;
+  responseMode?: "auto" | "sse";
 };
 
 /** An MCP server of revision 2026-07-28 with the tools of one test; every call is Alice's, unless `extra` says otherwise. */
 export async function startSmallServer(options: SmallServerOptions): Promise<{ url: string; close(): Promise<void> }> {
-  const { service, addTools, hook = true } = options;
+  const { service, addTools, hook = true, responseMode = "sse" } = options;
   const { url, apiKey } = service;
-  const gate = createGate({ url, apiKey, resolveCaller: callerFromAuthInfo, ...options.gate });
+  // How many approvals one piece of work may ask for is what its own tests are about.
+  const settings = { maxApprovalsPerWorkflow: 1000, ...options.gate };
+  const gate = createGate({ url, apiKey, resolveCaller: callerFromAuthInfo, ...settings });
   const mcp = createMcpHandler(
     () => {
       const verify = hook ? { requestState: { verify: gate.verifyRequestState } } : {};
@@ -29,7 +32,7 @@ export async function startSmallServer(options: SmallServerOptions): Promise<{ u
       addTools(server, gate);
       return server;
     },
-    { legacy: "reject", responseMode: "sse" },
+    { legacy: "reject", responseMode },
   );
   const extra = "extra" in options ? options.extra : { iss: "https://as.example.com", sub: "alice" };
   const authInfo = { token: "t", clientId: "chat-app", scopes: [], ...(extra === undefined ? {} : { extra }) };
@@ -55,6 +58,7 @@ export type Args = { list: string[]; note?: string | undefined };
 type SmallStageOptions = Partial<SmallServerOptions> & {
   presentation?: (args: Args) => { title: string };
   preconditions?: (args: Args, ctx: ServerContext) => Promise<Record<string, unknown>>;
+  strict?: boolean;
 };
 
 /** A small server with one guarded tool, `do_it`, beside the service's stand-in; both are closed after the test. */
@@ -62,10 +66,9 @@ export async function setSmallStage(handler: (args: Args) => CallToolResult, opt
   const service = await startFakeService();
   onTestFinished(service.close);
   const inputSchema = z.object({ list: z.array(z.string()), note: z.string().optional() });
-  const { presentation = () => ({ title: "Do it" }), preconditions = async () => ({}) } = options;
+  const { presentation = () => ({ title: "Do it" }), preconditions = async () => ({}), strict = false } = options;
   const addTools = (server: McpServer, gate: Gate) => {
-    const spec = { server, tool: "do_it", presentation, preconditions };
-    server.registerTool("do_it", { inputSchema }, gate.guard(spec, handler));
+    gate.guard({ server, tool: "do_it", tier: 3, inputSchema, presentation, preconditions, strict }, handler);
   };
   const server = await startSmallServer({ service, addTools, ...options });
   onTestFinished(server.close);

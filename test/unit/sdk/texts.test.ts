@@ -1,5 +1,5 @@
-import { endingOfStatus, notRunResult, toNotRun } from "@countersign/mcp/endings";
-import { type Ending, endingText, failureText, hasRun } from "@countersign/mcp/texts";
+import { endedCall, endingOfStatus, toNotRun } from "@countersign/mcp/gate/endings";
+import { type Ending, endingText, failureText, hasRun } from "@countersign/mcp/gate/texts";
 import { describe, expect, it } from "vitest";
 import { newApprovalId } from "./fake-approvals";
 
@@ -43,13 +43,13 @@ describe("what the agent is told", () => {
   });
 
   it("an unforeseen error tells nothing of itself and is never a run", () => {
-    const result = notRunResult("delete_project", toNotRun(new Error("password=hunter2")));
-    expect(JSON.stringify(result)).not.toContain("hunter2");
-    expect(result).toMatchObject({ isError: true, _meta: { "countersign/ending": "internal" } });
+    const ended = endedCall("delete_project", toNotRun(new Error("password=hunter2")), { locale: "en" });
+    expect(JSON.stringify(ended)).not.toContain("hunter2");
+    expect(ended).toMatchObject({ isError: true, meta: { "countersign/ending": "internal" } });
   });
 
   it("a failure of the tool itself says that it had started", () => {
-    expect(failureText("delete_project", "disk\nfull", "apr_x")).toBe(
+    expect(failureText("disk\nfull", { tool: "delete_project", reference: "apr_x", locale: "en" })).toBe(
       '"delete_project" was approved and started, and it failed: disk full\nIt may have done a part. Read the current state and tell the user; to try again needs a new approval.\nReference: apr_x',
     );
   });

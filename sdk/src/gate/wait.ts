@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { StatusAnswer } from "./api-types";
+import type { StatusAnswer } from "../api-types";
+import { CountersignError } from "../errors";
 import { toNotRun } from "./endings";
-import { CountersignError } from "./errors";
 import type { GuardedCall } from "./guarded-call";
+import { waitingText } from "./texts";
 
 const LEG_SECONDS = 20;
 const PAUSE_MS = 500;
@@ -29,7 +30,7 @@ export async function waitForDecision(
       failures += 1;
       if (!isPassing(error) || failures > MAX_FAILURES) throw toNotRun(error, id);
     }
-    await reportProgress(call);
+    if (!signal.aborted) await call.mcp.reportProgress(waitingText(call.parts.settings.locale));
     // A service that shuts down answers `pending` at once; it must not be asked in a tight loop.
     if (performance.now() - startedMs < PAUSE_MS) await pause(PAUSE_MS, signal, id);
   }
@@ -45,12 +46,4 @@ async function pause(ms: number, signal: AbortSignal, id: string): Promise<void>
   } catch {
     throw toNotRun(new CountersignError("aborted"), id);
   }
-}
-
-/** Tells an MCP client that wants to know that the call is alive; some then extend their own time-out. */
-async function reportProgress({ ctx }: GuardedCall): Promise<void> {
-  const progressToken = ctx.mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return;
-  const params = { progressToken, progress: Math.round(performance.now()), message: "Waiting for the user's approval" };
-  await ctx.mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
 }

@@ -1,9 +1,9 @@
 import { decodeJwt } from "jose";
 import { z } from "zod";
-import { type Fetch, sendJson } from "./http";
-import { remoteKeys } from "./jwks";
-import { type ReceiptExpectation, type ReceiptVerdict, verifyReceipt } from "./receipt";
-import { serviceOrigin } from "./service-url";
+import { type Fetch, sendJson } from "../http";
+import { remoteKeys } from "../jwks";
+import { type ReceiptExpectation, type ReceiptVerdict, verifyReceipt } from "../receipt";
+import { serviceOrigin } from "../service-url";
 
 const metadataSchema = z.looseObject({ issuer: z.string().min(1) });
 const TIMEOUT_MS = 10_000;

@@ -1,9 +1,9 @@
-import type { ApiClient } from "./api-client";
-import type { Caller, StatusAnswer } from "./api-types";
-import { isApprovalId } from "./approval-id";
+import type { ApiClient } from "../api-client";
+import type { Caller, StatusAnswer } from "../api-types";
+import { isApprovalId } from "../approval-id";
+import { CountersignError } from "../errors";
 import { isSameCaller } from "./caller";
 import { NotRun, toNotRun } from "./endings";
-import { CountersignError } from "./errors";
 
 /**
  * Reads the approval that an echoed `requestState` names. The state is the approval id and nothing more: it came through the MCP

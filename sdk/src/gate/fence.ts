@@ -1,50 +1,59 @@
 import { randomBytes } from "node:crypto";
-import type { CallToolResult } from "@modelcontextprotocol/server";
-import type { ConsumeAnswer, MintAnswer, Outcome, StatusAnswer } from "./api-types";
+import type { ConsumeAnswer, Outcome, StatusAnswer } from "../api-types";
+import { CountersignError } from "../errors";
+import type { ReceiptClaims } from "../receipt";
+import type { Minted } from "./ask";
 import { isSameCaller } from "./caller";
 import { endingOfStatus, NotRun, toNotRun } from "./endings";
-import { CountersignError } from "./errors";
-import type { Grant } from "./gate";
 import type { GuardedCall } from "./guarded-call";
-import type { ReceiptClaims } from "./receipt";
+import { type ApprovedGrant, runApproved } from "./run";
 import type { GateReceiptExpectation } from "./service-identity";
-import { failureText, noteText } from "./texts";
+import type { ToolResult } from "./spec";
+
+/** How long after the grant was asked for the tool may start. Judged by a clock that nobody sets. */
+const START_WITHIN_MS = 10_000;
 
 /**
- * What a decided approval leads to: a run, once, if it was accepted and this attempt is granted it; else its own ending.
+ * What a decided approval leads to: a run, once, if it was accepted and this attempt is granted it; else its own ending. Before the grant
+ * the receipt is verified, the caller looked at again and every check read again.
  * `minted` is the answer to the mint, where this round made it: then the receipt must name the digest that was computed here, and have
  * a passkey's signature if the policy asks for one. Without it `consume` compares the action, and the gate's and the tool's own demand
  * for a passkey is held up.
  * @throws NotRun before the handler is entered, never after
  */
-export async function conclude(call: GuardedCall, answer: StatusAnswer, minted?: Minted): Promise<CallToolResult> {
+export async function conclude(call: GuardedCall, answer: StatusAnswer, minted?: Minted): Promise<ToolResult> {
   if (answer.next !== "run") throw endingOfStatus(answer, await reasonOf(call, answer));
   const expected = expectationOf(call, answer.id, minted);
   const accepted = await verifiedAccept(call, expected, answer.receipt);
   // 256 random bits for this attempt alone, kept nowhere: whoever loses them never runs (I5).
   const consumerToken = randomBytes(32).toString("base64url");
-  const granted = await consume(call, answer.id, consumerToken);
-  let grant: Grant;
+  const preconditions = await recheck(call, answer.id);
+  const askedAtMs = performance.now();
+  const granted = await consume(call, answer.id, { consumerToken, ...preconditions });
+  let grant: ApprovedGrant;
   try {
     const actionDigest = accepted.action_digest;
     const claims = await verifiedAccept(call, { ...expected, actionDigest }, granted.receipt);
     throwIfInterrupted(call, answer.id);
-    grant = { approvalId: answer.id, receipt: granted.receipt, claims, ...(answer.note ? { note: answer.note } : {}) };
+    throwIfLate(askedAtMs, answer.id);
+    const note = answer.note ? { note: answer.note } : {};
+    grant = { via: "countersign", approvalId: answer.id, receipt: granted.receipt, claims, ...note };
   } catch (error) {
     // Consumed, and not run: the approval is spent, and the record says why.
-    await report(call, answer.id, { consumerToken, outcome: "failed", code: "not_run" });
+    await report(call, answer.id, { consumerToken, outcome: "failed", code: "not_started" });
     throw error;
   }
-  return await run(call, grant, consumerToken);
+  const { result, outcome } = await runApproved(call, grant);
+  await report(call, answer.id, { consumerToken, outcome });
+  return result;
 }
 
-type Minted = Pick<MintAnswer, "actionDigest" | "effectiveRequirements">;
 type Expected = GateReceiptExpectation & { approvalId: string };
 
 /** What the receipt of this approval must say for this call to run. */
 function expectationOf({ caller, action, parts, terms }: GuardedCall, approvalId: string, minted?: Minted): Expected {
   const demands = [terms.requirements?.passkey, minted?.effectiveRequirements?.["passkey"]];
-  const { credentials, pinned, origin } = parts.options;
+  const { credentials, pinned, origin } = parts.settings;
   return {
     approvalId,
     tool: action.tool,
@@ -58,41 +67,53 @@ function expectationOf({ caller, action, parts, terms }: GuardedCall, approvalId
   };
 }
 
-async function run(call: GuardedCall, grant: Grant, consumerToken: string): Promise<CallToolResult> {
-  const { approvalId } = grant;
-  let result: CallToolResult;
+/**
+ * Minutes may have passed since the person was asked: who calls and what the action is about are read again.
+ * @throws NotRun `caller_gone`, `stale` or `interrupted`; how it ended, where another round has run it meanwhile and so made it stale
+ */
+async function recheck(
+  call: GuardedCall,
+  approvalId: string,
+): Promise<Awaited<ReturnType<GuardedCall["preconditions"]>>> {
+  await call.verifyCaller();
+  const read = await readAgain(call);
+  throwIfInterrupted(call, approvalId);
+  if (read !== undefined) return read;
+  const now = await statusNow(call, approvalId);
+  throw now.next === "run" ? new NotRun("stale", { approvalId }) : endingOfStatus(now, await reasonOf(call, now));
+}
+
+/** `undefined`: something differs, or cannot be read, and then it is not what was approved. */
+async function readAgain(call: GuardedCall) {
   try {
-    result = withNote(await call.run(grant), grant);
-  } catch (error) {
-    // From here on it has started: whatever fails must not read as if nothing had run.
-    const text = failureText(call.action.tool, error instanceof Error ? error.message : String(error), approvalId);
-    result = { isError: true, content: [{ type: "text", text }] };
+    const checks = (await call.checks()) ?? [];
+    if (checks.some(({ claimed, actual }) => claimed !== actual)) return undefined;
+    return await call.preconditions();
+  } catch {
+    return undefined;
   }
-  const outcome: Outcome = result.isError === true ? "failed" : "succeeded";
-  call.parts.emit({ type: "ran", tool: call.action.tool, approvalId, outcome });
-  await report(call, approvalId, { consumerToken, outcome });
-  return { ...result, _meta: { ...result._meta, "countersign/approvalId": approvalId } };
 }
 
-function withNote(result: CallToolResult, { note }: Grant): CallToolResult {
-  const said: CallToolResult["content"] = note === undefined ? [] : [{ type: "text", text: noteText(note) }];
-  return { ...result, content: [...(result.content ?? []), ...said] };
-}
-
-async function consume(call: GuardedCall, id: string, consumerToken: string): Promise<ConsumeAnswer> {
+async function consume(
+  call: GuardedCall,
+  id: string,
+  attempt: { consumerToken: string; preconditions?: Readonly<Record<string, unknown>> },
+): Promise<ConsumeAnswer> {
   const { caller, action, parts } = call;
   try {
-    const preconditions = await call.preconditions();
-    throwIfInterrupted(call, id);
-    return await parts.api.consume(id, { caller, action, consumerToken, ...preconditions });
+    return await parts.api.consume(id, { caller, action, ...attempt });
   } catch (error) {
     if (!(error instanceof CountersignError && error.code === "not_accepted")) throw toNotRun(error, id);
   }
   // It changed between the answer and the grant, e.g. it was taken back: say how it stands now.
-  const now = await parts.api.status(id).catch((error: unknown) => {
+  const now = await statusNow(call, id);
+  throw endingOfStatus(now, await reasonOf(call, now));
+}
+
+async function statusNow({ parts }: GuardedCall, id: string): Promise<StatusAnswer> {
+  return await parts.api.status(id).catch((error: unknown) => {
     throw toNotRun(error, id);
   });
-  throw endingOfStatus(now, await reasonOf(call, now));
 }
 
 async function verifiedAccept(
@@ -114,9 +135,9 @@ async function verifiedAccept(
 }
 
 /** Why it ended, as far as the service or a genuine receipt tells. */
-async function reasonOf(call: GuardedCall, answer: StatusAnswer): Promise<string | undefined> {
+async function reasonOf({ parts }: GuardedCall, answer: StatusAnswer): Promise<string | undefined> {
   if (answer.reason !== undefined || answer.receipt === undefined) return answer.reason;
-  const verdict = await call.parts.identity.verify(answer.receipt, { approvalId: answer.id });
+  const verdict = await parts.identity.verify(answer.receipt, { approvalId: answer.id });
   return verdict.ok ? verdict.claims.reason : undefined;
 }
 
@@ -135,6 +156,11 @@ async function report(
 }
 
 /** After a cancellation nothing runs and nothing is consumed (S35). */
-function throwIfInterrupted(call: GuardedCall, approvalId: string): void {
-  if (call.ctx.mcpReq.signal.aborted) throw new NotRun("interrupted", { approvalId });
+function throwIfInterrupted({ mcp }: GuardedCall, approvalId: string): void {
+  if (mcp.signal.aborted) throw new NotRun("interrupted", { approvalId });
+}
+
+/** A process that was stopped for a while must not start what the person thinks over by now. */
+function throwIfLate(askedAtMs: number, approvalId: string): void {
+  if (performance.now() - askedAtMs > START_WITHIN_MS) throw new NotRun("not_started", { approvalId });
 }

@@ -1,8 +1,8 @@
-import type { CallToolResult } from "@modelcontextprotocol/server";
-import { alreadyConsumedSchema, type StatusAnswer } from "./api-types";
-import { CountersignError } from "./errors";
-import { InexactValueError } from "./exact-json";
-import { type Ending, type EndingFacts, endingText } from "./texts";
+import { alreadyConsumedSchema, type StatusAnswer } from "../api-types";
+import { CountersignError } from "../errors";
+import { InexactValueError } from "../exact-json";
+import type { Served } from "./mcp-call";
+import { type Ending, type EndingFacts, endingText, isErrorAfter, type Locale } from "./texts";
 
 /** Thrown where a guarded call ends without running the tool. */
 export class NotRun extends Error {
@@ -17,12 +17,17 @@ export class NotRun extends Error {
   }
 }
 
-/** The result for the agent. Programs read the ending and the approval in `_meta`. */
-export function notRunResult(tool: string, { ending, facts }: NotRun): CallToolResult {
+/** What the agent is told. Programs read the ending and the approval in `_meta`. `more`: the server's own words, after the fixed ones. */
+export function endedCall(
+  tool: string,
+  { ending, facts }: NotRun,
+  { locale, more }: { locale: Locale; more?: string | undefined },
+): Served<never> {
   return {
-    isError: true,
-    content: [{ type: "text", text: endingText(ending, { tool, ...facts }) }],
-    _meta: {
+    kind: "ended",
+    isError: isErrorAfter(ending),
+    text: endingText(ending, { tool, ...facts, more }, locale),
+    meta: {
       "countersign/ending": ending,
       ...(facts.approvalId === undefined ? {} : { "countersign/approvalId": facts.approvalId }),
     },
@@ -74,13 +79,14 @@ const BY_CODE: Readonly<Record<string, Ending>> = {
   too_deep: "unfit_arguments",
   arguments_too_large: "unfit_arguments",
   too_many_waits: "unreachable",
+  secret_in_request: "secret_in_request",
 };
 
 function endingOfError(error: CountersignError, approvalId: string | undefined): NotRun {
   const { code, pointer, retryAfterSeconds, detail } = error;
   if (code === "already_consumed") {
-    const outcome = alreadyConsumedSchema.safeParse(error.data).data?.outcome ?? "unknown";
-    return new NotRun(`already_run_${outcome}`, { approvalId });
+    const { outcome, consumedAt } = alreadyConsumedSchema.safeParse(error.data).data ?? {};
+    return new NotRun(`already_run_${outcome ?? "unknown"}`, { approvalId, ranAt: consumedAt ?? undefined });
   }
   const facts = { approvalId, pointer, retryAfterSeconds };
   if (isNamed(code)) return new NotRun(code, facts);
@@ -109,7 +115,10 @@ export function endingOfStatus(answer: StatusAnswer, reason: string | undefined)
   switch (answer.status) {
     case "accepted":
       if (answer.next === "done")
-        return new NotRun(`already_run_${answer.outcome ?? "unknown"}`, { approvalId: answer.id });
+        return new NotRun(`already_run_${answer.outcome ?? "unknown"}`, {
+          approvalId: answer.id,
+          ranAt: answer.consumedAt,
+        });
       return new NotRun("lapsed", facts);
     case "declined":
       return new NotRun(reason === "not_requested" ? "not_requested" : "declined", facts);
