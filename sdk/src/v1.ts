@@ -7,12 +7,29 @@ import type {
 } from "@modelcontextprotocol/sdk/server/zod-compat.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import type { CallToolResult, ServerNotification, ServerRequest } from "@modelcontextprotocol/sdk/types.js";
+import type { Caller } from "./api-types";
+import { callerFromAuthInfo, configuredCaller, type ResolveCaller } from "./gate/caller";
 import { createCoreGate } from "./gate/create";
-import type { GateOptions as CoreOptions } from "./gate/options";
+import type { GateOptions as CoreOptions, GateEvent } from "./gate/options";
 import { registrationOf } from "./gate/registered";
-import type { Grants, Tier, TierSpecs } from "./gate/spec";
+import type { EndedCall, EndingHook, Grant, Grants, Tier, TierSpecs, WriteGrant } from "./gate/spec";
+import type { Ending } from "./gate/texts";
 import { type Annotations, definedOnly } from "./gate/tiers";
 import { toSdkResult, viewCall } from "./gate/view-v1";
+
+export {
+  type Caller,
+  callerFromAuthInfo,
+  configuredCaller,
+  type EndedCall,
+  type Ending,
+  type EndingHook,
+  type GateEvent,
+  type Grant,
+  type ResolveCaller,
+  type Tier,
+  type WriteGrant,
+};
 
 /** What SDK v1 gives a tool's handler beside the arguments. */
 export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
