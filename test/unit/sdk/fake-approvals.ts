@@ -23,6 +23,8 @@ export type FakeApproval = {
   lapsed: boolean;
   consumerToken?: string;
   outcome?: string;
+  createdAt: string;
+  consumedAt?: string;
   expiresAt: string;
 };
 

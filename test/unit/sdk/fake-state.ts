@@ -47,7 +47,7 @@ export function mint(state: FakeState, body: Json): Answer {
     status: live === undefined ? 201 : 200,
     body: {
       ...statusOf(approval),
-      createdAt: instant(),
+      createdAt: approval.createdAt,
       expiresAt: approval.expiresAt,
       actionDigest: state.overrides.actionDigest ?? approval.actionDigest,
       salt: approval.salt,
@@ -64,7 +64,7 @@ export function consume(approval: FakeApproval, body: Json): Answer {
   const { consumerToken, outcome = null } = approval;
   const replayed = consumerToken === body["consumerToken"];
   if (consumerToken !== undefined && !replayed) {
-    return problem(409, "already_consumed", { consumedAt: instant(), outcome });
+    return problem(409, "already_consumed", { consumedAt: approval.consumedAt, outcome });
   }
   if (approval.status !== "accepted") return problem(409, "not_accepted");
   if (approval.lapsed) return problem(409, "lapsed");
@@ -73,6 +73,7 @@ export function consume(approval: FakeApproval, body: Json): Answer {
   if (digestOf(action, approval.salt) !== approval.actionDigest) return problem(409, "action_mismatch");
   if (JSON.stringify(body["preconditions"] ?? null) !== approval.preconditions) return problem(409, "stale");
   approval.consumerToken = String(body["consumerToken"]);
+  approval.consumedAt ??= instant();
   return { status: 200, body: { granted: true, replayed, receipt: approval.receipt } };
 }
 
@@ -89,10 +90,23 @@ export function reportOutcome(approval: FakeApproval, body: Json): Answer {
 }
 
 export function statusOf(approval: FakeApproval): Json {
-  const { id, status, decision, note, receipt, outcome, caller, consumerToken } = approval;
+  const { id, status, decision, note, receipt, outcome, caller, consumerToken, createdAt, consumedAt } = approval;
   const subject = { iss: caller.iss, sub: caller.sub };
   const consumed = consumerToken !== undefined;
-  const body = { id, status, next: nextOf(approval), decision, note, receipt, outcome, caller, subject, consumed };
+  const body = {
+    id,
+    status,
+    next: nextOf(approval),
+    decision,
+    note,
+    receipt,
+    outcome,
+    caller,
+    subject,
+    consumed,
+    createdAt,
+    consumedAt,
+  };
   return JSON.parse(JSON.stringify(body)) as Json;
 }
 
@@ -118,6 +132,7 @@ function newApproval(caller: Caller, action: FakeApproval["action"], shown: stri
     preconditions: JSON.stringify(body["preconditions"] ?? null),
     title: typeof title === "string" ? title : title.en,
     lapsed: false,
+    createdAt: instant(),
     expiresAt: instant(300),
   };
 }

@@ -18,6 +18,7 @@ const approval: FakeApproval = {
   preconditions: "",
   title: "",
   lapsed: false,
+  createdAt: "",
   expiresAt: "",
 };
 

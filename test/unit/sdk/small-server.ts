@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { callerFromAuthInfo, createGate, type Gate, type GateOptions } from "@countersign/mcp";
+import type { ApprovedSpec } from "@countersign/mcp/gate/spec";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { type CallToolResult, createMcpHandler, McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
@@ -59,6 +60,8 @@ type SmallStageOptions = Partial<SmallServerOptions> & {
   presentation?: (args: Args) => { title: string };
   preconditions?: (args: Args, ctx: ServerContext) => Promise<Record<string, unknown>>;
   strict?: boolean;
+  checks?: () => { label: string; claimed: number; actual: number }[];
+  hooks?: Pick<ApprovedSpec<Args, ServerContext>, "onDecline" | "onCancel" | "onExpire" | "onWithdrawn">;
 };
 
 /** A small server with one guarded tool, `do_it`, beside the service's stand-in; both are closed after the test. */
@@ -66,9 +69,18 @@ export async function setSmallStage(handler: (args: Args) => CallToolResult, opt
   const service = await startFakeService();
   onTestFinished(service.close);
   const inputSchema = z.object({ list: z.array(z.string()), note: z.string().optional() });
-  const { presentation = () => ({ title: "Do it" }), preconditions = async () => ({}), strict = false } = options;
+  const {
+    presentation = () => ({ title: "Do it" }),
+    preconditions = async () => ({}),
+    strict = false,
+    checks,
+    hooks,
+  } = options;
   const addTools = (server: McpServer, gate: Gate) => {
-    gate.guard({ server, tool: "do_it", tier: 3, inputSchema, presentation, preconditions, strict }, handler);
+    const more = { ...(checks === undefined ? {} : { checks }), ...hooks };
+    gate.guard({ server, tool: "do_it", tier: 3, inputSchema, presentation, preconditions, strict, ...more }, (args) =>
+      handler(args),
+    );
   };
   const server = await startSmallServer({ service, addTools, ...options });
   onTestFinished(server.close);
