@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { createSigner, type Signer } from "@countersign/mcp/fake/approval";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { commandLine } from "../support/command-line";
 import { createAuthenticator } from "../support/software-authenticator";
 import { AUDIENCE, acceptClaims, type Claims, evidenceOf, ISSUER, ORIGIN, pinOf, RP_ID } from "../unit/sdk/evidence";
-import { createSigner, type Signer } from "../unit/sdk/fake-approvals";
 
 // Each call is a process of its own, slow to start on a busy machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });

@@ -1,13 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { createSigner, type Signer } from "@countersign/mcp/fake/approval";
 import { Command } from "commander";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Result } from "@/cli/output";
 import { addReceiptCommand } from "@/cli/receipts";
 import { createAuthenticator } from "../../support/software-authenticator";
 import { AUDIENCE, acceptClaims, evidenceOf, ISSUER, ORIGIN, pinOf, RP_ID } from "../sdk/evidence";
-import { createSigner, type Signer } from "../sdk/fake-approvals";
 
 const alice = createAuthenticator({ rpId: RP_ID, origin: ORIGIN });
 const subject = { iss: "https://as.example.com", sub: "alice" };

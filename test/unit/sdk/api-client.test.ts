@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CountersignError, createApiClient, type MintRequest } from "@countersign/mcp";
+import { newApprovalId } from "@countersign/mcp/fake/approval";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { newApprovalId } from "./fake-approvals";
 import { startFakeService } from "./fake-service";
 
 const caller = { iss: "https://as.example.com", sub: "alice" };

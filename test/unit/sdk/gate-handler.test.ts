@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
+import { newApprovalId } from "@countersign/mcp/fake/approval";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { describe, expect, it } from "vitest";
-import { newApprovalId } from "./fake-approvals";
 import { askRound as ask, sendRound } from "./raw-round";
 import { type Args, setSmallStage } from "./small-server";
 

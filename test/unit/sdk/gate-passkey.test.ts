@@ -1,9 +1,9 @@
 import { createGate, type GateOptions } from "@countersign/mcp";
+import { instant } from "@countersign/mcp/fake/approval";
 import { describe, expect, it } from "vitest";
 import { createAuthenticator, type SoftwareAuthenticator } from "../../support/software-authenticator";
 import { ALICE, apollo, endingOf, type Stage, setStage, textOf } from "./crm";
 import { type Claims, evidenceOf, ORIGIN, pinOf, RP_ID } from "./evidence";
-import { instant } from "./fake-approvals";
 import { askRound, sendRound } from "./raw-round";
 
 const options = { url: "http://127.0.0.1:3000", apiKey: "csk_x", resolveCaller: () => undefined };

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
+import { instant, newApprovalId } from "@countersign/mcp/fake/approval";
 import { describe, expect, it } from "vitest";
 import { ALICE, apollo, endingOf, setStage, textOf } from "./crm";
-import { instant, newApprovalId } from "./fake-approvals";
 import { sendRound } from "./raw-round";
 
 describe("what keeps a guarded tool from running", () => {

@@ -1,6 +1,6 @@
+import { newApprovalId } from "@countersign/mcp/fake/approval";
 import { describe, expect, it } from "vitest";
 import { ALICE, apollo, BOB, setStage } from "./crm";
-import { newApprovalId } from "./fake-approvals";
 import { sendRound } from "./raw-round";
 
 const INVALID_STATE = {

@@ -1,6 +1,6 @@
 import { localKeys, remoteKeys } from "@countersign/mcp";
+import { createSigner } from "@countersign/mcp/fake/approval";
 import { describe, expect, it } from "vitest";
-import { createSigner } from "./fake-approvals";
 
 async function setStage() {
   const [first, second] = await Promise.all([createSigner("key-1"), createSigner("key-2")]);

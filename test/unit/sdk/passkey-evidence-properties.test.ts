@@ -1,9 +1,9 @@
 import { localKeys, type ReceiptExpectation, verifyReceipt } from "@countersign/mcp";
+import { createSigner, type Signer } from "@countersign/mcp/fake/approval";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type CoseAlgorithm, createAuthenticator } from "../../support/software-authenticator";
 import { AUDIENCE, acceptClaims, at, type Claims, evidenceOf, ISSUER, ORIGIN, RP_ID } from "./evidence";
-import { createSigner, type Signer } from "./fake-approvals";
 
 type Path = readonly string[];
 

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { localKeys, type ReceiptExpectation, verifyReceipt } from "@countersign/mcp";
+import { createSigner, type Signer } from "@countersign/mcp/fake/approval";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   type CoseAlgorithm,
@@ -9,7 +10,6 @@ import {
   signAssertion,
 } from "../../support/software-authenticator";
 import { AUDIENCE, acceptClaims, at, type Claims, evidenceOf, ISSUER, ORIGIN, pinOf, RP_ID } from "./evidence";
-import { createSigner, type Signer } from "./fake-approvals";
 
 const alice = createAuthenticator({ rpId: RP_ID, origin: ORIGIN });
 const subject = { iss: "https://as.example.com", sub: "alice" };

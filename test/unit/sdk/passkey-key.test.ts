@@ -1,10 +1,10 @@
 import { createHash, createPublicKey, generateKeyPairSync, type JsonWebKey, randomBytes, verify } from "node:crypto";
 import { localKeys, verifyReceipt } from "@countersign/mcp";
+import { createSigner } from "@countersign/mcp/fake/approval";
 import { findKeyFault } from "@countersign/mcp/passkey-key";
 import { describe, expect, it } from "vitest";
 import { type CoseAlgorithm, createAuthenticator, signAssertion } from "../../support/software-authenticator";
 import { AUDIENCE, acceptClaims, type Claims, evidenceOf, ISSUER, ORIGIN, RP_ID } from "./evidence";
-import { createSigner } from "./fake-approvals";
 
 /** y of the points of small order, least byte first and without the sign of x; the last two are 0 and 1 written as p and p + 1. */
 const smallOrder = [

@@ -1,7 +1,13 @@
 import { localKeys, type ReceiptExpectation, verifyReceipt } from "@countersign/mcp";
+import {
+  createSigner,
+  type FakeApproval,
+  newApprovalId,
+  receiptClaims,
+  type Signer,
+} from "@countersign/mcp/fake/approval";
 import { CompactSign, exportSPKI, SignJWT } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createSigner, type FakeApproval, newApprovalId, receiptClaims, type Signer } from "./fake-approvals";
 
 const ISSUER = "https://countersign.example.com";
 const AUDIENCE = "cli_crm";

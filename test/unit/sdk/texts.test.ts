@@ -1,7 +1,7 @@
+import { newApprovalId } from "@countersign/mcp/fake/approval";
 import { endedCall, endingOfStatus, toNotRun } from "@countersign/mcp/gate/endings";
 import { type Ending, endingText, failureText, hasRun } from "@countersign/mcp/gate/texts";
 import { describe, expect, it } from "vitest";
-import { newApprovalId } from "./fake-approvals";
 
 const facts = { tool: "delete_project" };
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { EventEmitter } from "node:events";
-import type { IncomingHttpHeaders } from "node:http";
 import {
   type Caller,
+  type Decision,
   digestOf,
   type FakeApproval,
   instant,
@@ -10,20 +10,29 @@ import {
   nextOf,
   receiptClaims,
   type Signer,
-} from "./fake-approvals";
+  STATUS_OF,
+} from "./approval";
+import type { Fault } from "./serve";
 
 export type Json = Record<string, unknown>;
 export type Answer = { status: number; body: Json; headers?: Record<string, string> };
-export type Seen = { route: string; id?: string; body: Json; headers: IncomingHttpHeaders };
+export type Seen = { route: string; id?: string; body: Json; headers: Readonly<Record<string, string | undefined>> };
 
 /** What the stand-in holds. `overrides` forge what it signs and answers. */
 export type FakeState = {
   url: string;
   clientId: string;
+  apiKey: string;
   signer: Signer;
   approvals: Map<string, FakeApproval>;
   bus: EventEmitter;
   overrides: { claims?: Json; header?: Json; actionDigest?: string; effectiveRequirements?: Json };
+  seen: Seen[];
+  faults: { route: string; fault: Fault }[];
+  /** What happens before a request of a route is handled. */
+  hooks: Map<string, () => Promise<void>>;
+  /** How each approval is decided as soon as it is asked for. */
+  answer: Decision | undefined;
 };
 
 /** State and receipt change together, as in one transaction (I8). */
@@ -34,7 +43,9 @@ export async function change(state: FakeState, approval: FakeApproval, to: Parti
   state.bus.emit(`changed ${approval.id}`);
 }
 
-export function mint(state: FakeState, body: Json): Answer {
+export async function mint(state: FakeState, body: Json): Promise<Answer> {
+  const { checks = [] } = body["presentation"] as { checks?: { claimed: unknown; actual: unknown }[] };
+  if (checks.some(({ claimed, actual }) => claimed !== actual)) return problem(422, "check_mismatch");
   const action = body["action"] as FakeApproval["action"];
   const caller = body["caller"] as Caller;
   const shown = JSON.stringify([caller, action, body["presentation"], body["preconditions"] ?? null]);
@@ -42,6 +53,9 @@ export function mint(state: FakeState, body: Json): Answer {
   const approval = live ?? newApproval(caller, action, shown, body);
   state.approvals.set(approval.id, approval);
   state.bus.emit("minted", approval.id);
+  const { answer } = state;
+  if (answer !== undefined && approval.status === "pending")
+    await change(state, approval, { decision: answer, status: STATUS_OF[answer] });
   const url = `${state.url}/a/${approval.id}`;
   return {
     status: live === undefined ? 201 : 200,
