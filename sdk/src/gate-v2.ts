@@ -6,6 +6,7 @@ import {
   type InputRequiredResult,
   type McpServer,
   type RegisteredTool,
+  requireScopes,
   type ServerContext,
   type StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
@@ -13,6 +14,7 @@ import { createCoreGate } from "./gate/create";
 import { FORM_SECONDS, type StateCodec } from "./gate/form-states";
 import type { GateOptions as CoreOptions } from "./gate/options";
 import { registrationOf } from "./gate/registered";
+import { createScopeLedger, filterToolList, maySee, type ScopeLedger, type Scopes } from "./gate/scopes";
 import type { Grants, Tier, TierSpecs } from "./gate/spec";
 import { type Annotations, definedOnly } from "./gate/tiers";
 import { toSdkResult, viewCall } from "./gate/view-v2";
@@ -64,6 +66,13 @@ export type Gate = {
    * a form of this server is answered with -32602 before the tool is entered. Without it the tool itself refuses, as an `isError` result.
    */
   verifyRequestState(state: string, ctx: ServerContext): Promise<undefined>;
+  /**
+   * Makes the token's scopes the ceiling of a server's guarded tools; call it before the first of them. Each needs `tools:call:<tool>`: without
+   * it the tool is not listed, and a call is answered 403 `insufficient_scope` with what to ask for (and refused on transports that
+   * have no such answer).
+   * @throws TypeError where the server has a guarded tool already
+   */
+  scopes(server: McpServer): Scopes;
 };
 
 /**
@@ -72,10 +81,13 @@ export type Gate = {
  */
 export function createGate(options: GateOptions): Gate {
   const core = createCoreGate(options, stateCodec(options.formKey ?? randomBytes(32)));
+  const ledgers = new WeakMap<McpServer, ScopeLedger>();
+  const guarded = new WeakSet<McpServer>();
   return {
     guard(spec, handler) {
       const { server, title, description, inputSchema, outputSchema, icons } = spec;
       const { tool, annotations, _meta } = registrationOf<ServerContext>(spec, handler);
+      const ledger = ledgers.get(server);
       const config = {
         ...(title === undefined ? {} : { title }),
         ...(description === undefined ? {} : { description }),
@@ -83,11 +95,24 @@ export function createGate(options: GateOptions): Gate {
         ...(icons === undefined ? {} : { icons }),
         inputSchema: inputSchema as StandardSchemaWithJSON,
         annotations: definedOnly(annotations),
+        ...(ledger === undefined ? {} : { scopeChallenge: requireScopes(ledger.of(spec.tool)) }),
         _meta,
       };
-      const serve = async (args: unknown, ctx: ServerContext): Promise<CallToolResult | InputRequiredResult> =>
-        toSdkResult(await core.serve(tool, { args, ctx, mcp: viewCall(server, ctx) }), options.url);
-      return server.registerTool(spec.tool, config, serve);
+      const serve = async (args: unknown, ctx: ServerContext): Promise<CallToolResult | InputRequiredResult> => {
+        const isInScope = ledger === undefined || maySee(ctx.http?.authInfo?.scopes, spec.tool);
+        return toSdkResult(await core.serve(tool, { args, ctx, mcp: viewCall(server, ctx), isInScope }), options.url);
+      };
+      const registered = server.registerTool(spec.tool, config, serve);
+      if (ledger !== undefined && ledger.all().length === 0) filterByScopes(server, ledger.has);
+      ledger?.add(spec.tool);
+      guarded.add(server);
+      return registered;
+    },
+    scopes(server) {
+      if (guarded.has(server)) throw new TypeError("scopes must be called before the server's first guarded tool");
+      const ledger = ledgers.get(server) ?? createScopeLedger();
+      ledgers.set(server, ledger);
+      return { of: ledger.of, all: ledger.all };
     },
     async verifyRequestState(state, ctx) {
       await core.verifyRequestState(state, ctx);
@@ -101,4 +126,14 @@ function stateCodec(key: Uint8Array): StateCodec {
   // The codec looks at the context only to bind to it; ours binds to the caller and the arguments, which only the tool knows.
   const anyContext = undefined as unknown as ServerContext;
   return { seal: (payload) => codec.mint(payload), open: (state) => codec.verify(state, anyContext) };
+}
+
+/** What is listed depends on the token, so that nobody but its holder may keep the answer (revision 2026-07-28). */
+function filterByScopes(server: McpServer, isGuarded: (tool: string) => boolean): void {
+  filterToolList(server.server, (tools, ctx) => {
+    const scopes = (ctx as ServerContext).http?.authInfo?.scopes;
+    const kept = tools.filter(({ name }) => !isGuarded(name) || maySee(scopes, name));
+    const isModern = (server.server.getNegotiatedProtocolVersion() ?? "") >= "2026-07-28";
+    return { tools: kept, ...(isModern ? { cacheScope: "private" } : {}) };
+  });
 }

@@ -7,11 +7,13 @@ import type {
 } from "@modelcontextprotocol/sdk/server/zod-compat.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import type { CallToolResult, ServerNotification, ServerRequest } from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
 import type { Caller } from "./api-types";
 import { callerFromAuthInfo, configuredCaller, type ResolveCaller } from "./gate/caller";
 import { createCoreGate } from "./gate/create";
 import type { GateOptions as CoreOptions, GateEvent } from "./gate/options";
 import { registrationOf } from "./gate/registered";
+import { createScopeLedger, filterToolList, maySee, type ScopeLedger, type Scopes } from "./gate/scopes";
 import type { EndedCall, EndingHook, Grant, Grants, Tier, TierSpecs, WriteGrant } from "./gate/spec";
 import type { Ending } from "./gate/texts";
 import { type Annotations, definedOnly } from "./gate/tiers";
@@ -72,6 +74,24 @@ export type Gate = {
    * @throws TypeError for tier 4, a contradiction or a bad name; RangeError for a figure outside its bounds
    */
   guard<const T extends Tier, S extends Input>(spec: GuardSpec<T, S>, handler: GuardedHandler<T, S>): RegisteredTool;
+  /**
+   * Makes the token's scopes the ceiling of a server's guarded tools; call it before the first of them. Each needs `tools:call:<tool>`: without
+   * it the tool is not listed, and a call is refused. SDK v1 has no answer of status 403 for it: give that yourself, with `challenge`.
+   * @throws TypeError where the server has a guarded tool already
+   */
+  scopes(server: McpServer): ChallengingScopes;
+};
+
+export type ChallengingScopes = Scopes & {
+  /**
+   * The answer to a request whose token lacks the scope of the tool that it calls (RFC 6750 section 3.1): status 403 with what to ask for.
+   * `undefined`: nothing is in its way. Look here before the transport gets the request.
+   */
+  challenge(
+    body: unknown,
+    scopes: readonly string[] | undefined,
+    resourceMetadataUrl?: string,
+  ): { status: 403; headers: { "WWW-Authenticate": string } } | undefined;
 };
 
 /**
@@ -80,10 +100,13 @@ export type Gate = {
  */
 export function createGate(options: GateOptions): Gate {
   const core = createCoreGate(options);
+  const ledgers = new WeakMap<McpServer, ScopeLedger>();
+  const guarded = new WeakSet<McpServer>();
   return {
     guard(spec, handler) {
       const { server, title, description, inputSchema, outputSchema } = spec;
       const { tool, annotations, _meta } = registrationOf<Extra>(spec, handler);
+      const ledger = ledgers.get(server);
       const config = {
         ...(title === undefined ? {} : { title }),
         ...(description === undefined ? {} : { description }),
@@ -92,9 +115,46 @@ export function createGate(options: GateOptions): Gate {
         annotations: definedOnly(annotations),
         _meta,
       };
-      const serve = async (args: unknown, extra: Extra): Promise<CallToolResult> =>
-        toSdkResult(await core.serve(tool, { args, ctx: extra, mcp: viewCall(server, extra) }));
-      return server.registerTool<Input, Input>(spec.tool, config, serve as ToolCallback<Input>);
+      const serve = async (args: unknown, extra: Extra): Promise<CallToolResult> => {
+        const isInScope = ledger === undefined || maySee(extra.authInfo?.scopes, spec.tool);
+        return toSdkResult(await core.serve(tool, { args, ctx: extra, mcp: viewCall(server, extra), isInScope }));
+      };
+      const registered = server.registerTool<Input, Input>(spec.tool, config, serve as ToolCallback<Input>);
+      if (ledger !== undefined && ledger.all().length === 0) filterByScopes(server, ledger.has);
+      ledger?.add(spec.tool);
+      guarded.add(server);
+      return registered;
+    },
+    scopes(server) {
+      if (guarded.has(server)) throw new TypeError("scopes must be called before the server's first guarded tool");
+      const ledger = ledgers.get(server) ?? createScopeLedger();
+      ledgers.set(server, ledger);
+      return {
+        of: ledger.of,
+        all: ledger.all,
+        challenge: (body, scopes, metadataUrl) => challengeFor(ledger, { body, scopes, metadataUrl }),
+      };
     },
   };
+}
+
+function filterByScopes(server: McpServer, isGuarded: (tool: string) => boolean): void {
+  filterToolList(server.server, (tools, extra) => {
+    const scopes = (extra as Extra).authInfo?.scopes;
+    return { tools: tools.filter(({ name }) => !isGuarded(name) || maySee(scopes, name)) };
+  });
+}
+
+const callSchema = z.looseObject({ method: z.literal("tools/call"), params: z.looseObject({ name: z.string() }) });
+
+type Challenged = { body: unknown; scopes: readonly string[] | undefined; metadataUrl: string | undefined };
+
+function challengeFor(ledger: ScopeLedger, { body, scopes, metadataUrl }: Challenged) {
+  const messages: unknown[] = Array.isArray(body) ? body : [body];
+  const names = messages.flatMap((message) => callSchema.safeParse(message).data?.params.name ?? []);
+  const lacking = names.filter((name) => ledger.has(name) && !maySee(scopes, name)).map(ledger.of);
+  if (lacking.length === 0) return undefined;
+  const more = metadataUrl === undefined ? "" : `, resource_metadata="${metadataUrl}"`;
+  const header = `Bearer error="insufficient_scope", scope="${[...new Set(lacking)].join(" ")}"${more}`;
+  return { status: 403 as const, headers: { "WWW-Authenticate": header } };
 }

@@ -12,7 +12,13 @@ import { serveWrite } from "./serve-write";
 import type { CoreTool, ToolResult } from "./spec";
 
 /** A call on its way to a tool of some tier. */
-export type Given<Ctx> = { args: unknown; ctx: Ctx; mcp: McpCall };
+export type Given<Ctx> = {
+  args: unknown;
+  ctx: Ctx;
+  mcp: McpCall;
+  /** False: the server's tools need scopes, and the call's token lacks that of this one. */
+  isInScope: boolean;
+};
 export type AnyTool<Ctx> = CoreTool<0, Ctx> | CoreTool<1, Ctx> | CoreTool<2, Ctx> | CoreTool<3, Ctx>;
 
 /** Serves a call as its tool's tier demands. Whatever is thrown before a guarded handler runs becomes a text that says so. */
@@ -21,6 +27,7 @@ export async function serve<Ctx>(
   tool: AnyTool<Ctx>,
   given: Given<Ctx>,
 ): Promise<Served<ToolResult>> {
+  if (!given.isInScope) return await orEnded(parts, tool.tool, () => Promise.reject(new NotRun("scope_missing")));
   switch (tool.tier) {
     case 0:
       return { kind: "result", result: await tool.handler(given.args, given.ctx, undefined) };

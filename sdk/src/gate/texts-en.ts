@@ -51,6 +51,8 @@ export const sentencesEn = {
     "The form was closed without an answer. That is neither yes nor no: ask the user whether they want it, and only then call the tool again.",
   form_unanswered:
     "The form came back without the choice that it asks for, so it does not count as a yes. Ask the user whether they want it, and only then call the tool again.",
+  scope_missing:
+    "The user's sign-in to this server does not cover this tool. Tell the user; they may have to sign in again and allow it.",
   no_caller:
     "This call carries no verified user identity, so nobody could be asked to approve it. Tell the user to sign in to this server and to try again.",
   elicitation_failed:
