@@ -1,3 +1,4 @@
+import { secretKinds } from "@countersign/mcp/secret-shapes";
 import type { Command } from "commander";
 import { addClient } from "@/lib/clients/add";
 import { readClient } from "@/lib/clients/cache";
@@ -49,9 +50,15 @@ function addPolicyCommand(clients: Command, run: Run): void {
     .description("show the policy of an MCP server, or put a new version of it in force")
     .argument("<client>", "its id (cli_…)")
     .option("--set <file>", "JSON object whose members replace those of the policy in force; - reads standard input")
-    .action((clientId: string, { set }: { set?: string }) =>
+    .option(
+      "--allow-secret <kind...>",
+      `what may look like a secret in arguments and presentation: ${secretKinds.join(", ")}; none allows nothing again`,
+    )
+    .action((clientId: string, { set, allowSecret }: { set?: string; allowSecret?: string[] }) =>
       run(async () => {
-        const patch = set === undefined ? undefined : readPatch(await readText(set));
+        const members = set === undefined ? undefined : readPatch(await readText(set));
+        const allowedSecretKinds = allowSecret?.filter((kind) => kind !== "none");
+        const patch = allowedSecretKinds ? { ...members, allowedSecretKinds } : members;
         const { version, policy } = await withService(async (service) => {
           if (patch) return setPolicy(service, clientId, patch, actor);
           const client = await readClient(service.prisma, clientId);

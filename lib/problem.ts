@@ -37,6 +37,7 @@ export const problems = {
   arguments_too_large: { status: 422, title: "The arguments are too large" },
   approver_differs: { status: 422, title: "The approver is not the caller" },
   check_mismatch: { status: 422, title: "A check does not agree" },
+  secret_in_request: { status: 422, title: "The request holds what looks like a secret" },
   unsupported_requirement: { status: 422, title: "A requirement that this service does not implement" },
   idempotency_key_reused: { status: 422, title: "The idempotency key was used for another request" },
   too_many_pending: { status: 429, title: "Too many approvals are pending for this person" },

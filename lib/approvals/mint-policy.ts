@@ -4,6 +4,7 @@ import { canonicalJson } from "../json/canonical";
 import { Problem } from "../problem";
 import { isShowable } from "../views/size";
 import type { MintRequest } from "./mint-request";
+import { requireNoSecrets } from "./require-no-secrets";
 
 const argumentsMaxBytes = 65_536;
 
@@ -14,7 +15,7 @@ const stepUpSecondsMax = 300;
 
 /**
  * What holds for this request: the stricter of what it asks and what the client's policy demands (I16), or the refusal.
- * Errors: `tool_not_allowed`, `issuer_not_allowed`, `approver_differs`, `check_mismatch`, `arguments_too_large`.
+ * Errors: `tool_not_allowed`, `issuer_not_allowed`, `approver_differs`, `check_mismatch`, `arguments_too_large`, `secret_in_request`.
  */
 export function effectiveFor(key: RegisteredKey, request: MintRequest): Effective {
   const { policy } = key.client;
@@ -33,6 +34,7 @@ export function effectiveFor(key: RegisteredKey, request: MintRequest): Effectiv
     throw new Problem("arguments_too_large", {
       errors: [{ pointer: "/action/arguments", message: "are more than a person can be shown whole" }],
     });
+  requireNoSecrets(policy, request);
   const rules = rulesFor(policy, request.action.tool);
   const requirements = stricterRequirements(rules, withoutAbsent(request.requirements ?? {}));
   return {

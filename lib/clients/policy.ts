@@ -1,3 +1,4 @@
+import { secretKinds } from "@countersign/mcp/secret-shapes";
 import { z } from "zod";
 
 /** `[A-Za-z0-9_.-]`, 1 to 128 characters. */
@@ -37,6 +38,8 @@ export const policySchema = z.strictObject({
   maxPendingPerSubject: z.int().min(1).max(1_000).default(5),
   maxMintsPerSubjectPerHour: z.int().min(1).max(100_000).default(30),
   declineCooldownSeconds: z.int().min(0).max(86_400).default(600),
+  /** What may look like a secret in arguments and presentation; nothing may in what is kept for good. */
+  allowedSecretKinds: z.array(z.enum(secretKinds)).max(secretKinds.length).default([]),
 });
 
 export type Policy = z.infer<typeof policySchema>;

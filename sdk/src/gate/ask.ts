@@ -1,6 +1,8 @@
 import type { MintAnswer, MintRequest, Presentation } from "../api-types";
 import { actionDigest, canonicalJson } from "../digest";
 import { CountersignError } from "../errors";
+import { copyExactly } from "../exact-json";
+import { findSecrets } from "../secret-shapes";
 import { NotRun } from "./endings";
 import type { GuardedCall } from "./guarded-call";
 
@@ -14,6 +16,7 @@ export async function ask(call: GuardedCall, terms: GuardedCall["terms"] = {}): 
   const asked = canonicalJson(action);
   throwIfAskedTooOften(call, asked);
   const described = await describe(call);
+  warnOfSecrets(call, described.presentation);
   const minted = await parts.api.mint(
     {
       caller,
@@ -54,6 +57,13 @@ function throwIfAskedTooOften({ parts, workflow }: GuardedCall, action: string):
   const asked = new Set(parts.asked.of(workflow));
   if (asked.has(action) || asked.size < max) return;
   throw new NotRun("too_many_asked", { detail: `${max} / ${workflowSeconds} s` });
+}
+
+/** The service refuses what looks like a secret unless its policy allows that kind; the author learns of it here, and of where. */
+function warnOfSecrets({ parts, action, terms }: GuardedCall, presentation: Presentation): void {
+  const searched = { action: { arguments: action.arguments }, presentation, metadata: terms.metadata ?? {} };
+  for (const { kind, pointer } of findSecrets(copyExactly(searched)))
+    parts.emit({ type: "secret_seen", tool: action.tool, kind, pointer });
 }
 
 /** The preconditions are read first: what changes while the description is made is then found stale, not approved. */

@@ -1,6 +1,7 @@
 import type { Outcome, Requirements } from "../api-types";
 import type { Fetch } from "../http";
 import { type PinnedCredential, pinnedCredentialSchema } from "../pinned-credential";
+import type { SecretKind } from "../secret-shapes";
 import type { ResolveCaller } from "./caller";
 import type { Ending } from "./texts";
 
@@ -85,7 +86,7 @@ export type GateEvent =
       repeated: boolean;
     }
   /** Arguments or presentation look like they hold a secret; the service will refuse it unless its policy allows that kind. */
-  | { type: "secret_seen"; tool: string; kind: string; pointer: string }
+  | { type: "secret_seen"; tool: string; kind: SecretKind; pointer: string }
   | { type: "hook_failed"; tool: string; ending: Ending }
   | { type: "call_failed"; tool: string; approvalId: string; call: "outcome" | "withdraw" | "notify"; code: string };
 
