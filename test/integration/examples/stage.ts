@@ -17,12 +17,12 @@ export type ExampleStage = {
   setting: Setting;
   /** What the person had before them, and how they decided. */
   decisions: { approvalId: string; choice: Choice; view: View }[];
-  /** How each approval of this run stands, the oldest first. */
-  approvals(): Promise<ApprovalRow[]>;
+  /** What the approvals of a tool came to, in the order of the decisions. */
+  endsOf(tool: string): Promise<Pick<ApprovalRow, "status" | "consumed" | "outcome">[]>;
   stop(): Promise<void>;
 };
 
-export type ApprovalRow = { id: string; tool: string; status: string; consumed: boolean; outcome: string | null };
+type ApprovalRow = { id: string; tool: string; status: string; consumed: boolean; outcome: string | null };
 
 /**
  * A real service over HTTP and PostgreSQL, with a person whose decisions arrive as the page's form sends them: by POST, with the cookie, to
@@ -52,7 +52,12 @@ export async function startExampleStage(): Promise<ExampleStage> {
   return {
     setting: { url, apiKey, clientId, caller: { iss: ada.iss, sub: ada.sub }, person },
     decisions,
-    approvals: () => readApprovals(service),
+    async endsOf(tool) {
+      const place = ({ id }: ApprovalRow) => decisions.findIndex(({ approvalId }) => approvalId === id);
+      const rows = (await readApprovals(service)).filter((row) => row.tool === tool);
+      rows.sort((a, b) => place(a) - place(b));
+      return rows.map(({ status, consumed, outcome }) => ({ status, consumed, outcome }));
+    },
     async stop() {
       service.hub.drain();
       http.closeAllConnections();
@@ -99,7 +104,7 @@ async function post(url: string, cookie: string, form: Awaited<ReturnType<typeof
 
 async function readApprovals(service: Service): Promise<ApprovalRow[]> {
   const { rows } = await service.pool.query<ApprovalRow>(
-    `SELECT "id", "tool", "status", "consumed_at" IS NOT NULL AS "consumed", "outcome" FROM "approval" ORDER BY "created_at", "id"`,
+    `SELECT "id", "tool", "status", "consumed_at" IS NOT NULL AS "consumed", "outcome" FROM "approval"`,
   );
   return rows;
 }
@@ -108,3 +113,11 @@ async function readApprovals(service: Service): Promise<ApprovalRow[]> {
 export function drawn(text: View["title"] | null): string {
   return (text?.spans ?? []).map((span) => (span.kind === "text" ? span.text : "")).join("");
 }
+
+/** How approvals end in these examples. */
+export const ends = {
+  ranOnce: { status: "accepted", consumed: true, outcome: "succeeded" },
+  neverRan: { status: "accepted", consumed: false, outcome: null },
+  declined: { status: "declined", consumed: false, outcome: null },
+  cancelled: { status: "cancelled", consumed: false, outcome: null },
+};
