@@ -272,9 +272,28 @@ describe("revoking a signing key", () => {
       standing: "refused",
       verdict: { reason: "bad_signature" },
     });
-    // The machine API, the page and consume know no such degrees.
-    expect(await (await client.api("GET", `/approvals/${id}`)).json()).toMatchObject({ code: "integrity_failed" });
+    // The machine API, the page and consume know no such degrees: they refuse, and say that it is the key. Nobody has tampered.
+    const refused = async () => (await client.api("GET", `/approvals/${id}`)).json();
+    const detail = expect.stringContaining("The key that signed this was revoked");
+    expect(await refused()).toMatchObject({ code: "integrity_failed", detail });
     expect(await openForPerson(service, session, id)).toBeUndefined();
+    const alarms = async () =>
+      (
+        await service.pool.query(
+          `SELECT 1 FROM "audit_event" WHERE "type" = 'approval.receipt_refused' AND "approval_id" = $1`,
+          [id],
+        )
+      ).rowCount;
+    expect(await alarms()).toBe(0);
+    // A row that was changed is told apart: whoever holds the stolen key still cannot have it say something else.
+    await service.pool.query(`UPDATE "approval" SET "receipt" = $2 WHERE "id" = $1`, [id, spoilt]);
+    expect(await refused()).not.toHaveProperty("detail");
+    expect(await alarms()).toBe(1);
+    await service.pool.query(`UPDATE "approval" SET "receipt" = $2 WHERE "id" = $1`, [id, receipt]);
+    await service.pool.query(`UPDATE "approval" SET "status" = 'cancelled', "decision" = 'cancel' WHERE "id" = $1`, [
+      id,
+    ]);
+    expect(await refused()).not.toHaveProperty("detail");
   });
 });
 
