@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { decodeJwt } from "jose";
 import { z } from "zod";
 import { judgeReceipt } from "@/lib/receipts/judge";
+import { heldClaims, heldLines } from "./held-claims";
 import { readText } from "./input-file";
 import { CommandError, type Result } from "./output";
 import { describeReceipt, refusalWords, revokedWords } from "./receipt-words";
@@ -86,19 +87,21 @@ type Revoked = { standing: "before_revocation" | "unproven"; revokedAt: Date };
 function revokedResult(verdict: Genuine, { standing, revokedAt }: Revoked, pins: Pins): Result & { exitCode: number } {
   const { kid, claims, passkey } = verdict;
   const { issuer, audience, credentials } = pins;
-  const json = { genuine: false, standing, keyRevokedAt: revokedAt.toISOString(), kid, issuer, audience };
-  const saysMore = standing === "before_revocation" || (passkey !== undefined && passkey.pinned !== false);
+  const facts = { genuine: false, standing, keyRevokedAt: revokedAt.toISOString(), kid, issuer, audience };
+  const isDated = standing === "before_revocation";
+  const isHeld = !isDated && Boolean(passkey?.pinned);
   return {
     json: {
-      ...json,
-      audienceFrom: audienceFrom(pins),
-      passkey: passkey ?? null,
-      ...(saysMore ? { claims } : {}),
+      ...facts,
+      ...{ audienceFrom: audienceFrom(pins), passkey: passkey ?? null },
+      ...(isDated ? { claims } : {}),
+      ...(isHeld ? { held: heldClaims(claims) } : {}),
     },
     lines: [
       ...revokedWords(kid, standing, revokedAt, passkey),
       ...pinnedLines(pins),
-      ...(saysMore ? describeReceipt(claims, passkey, credentials) : []),
+      ...(isDated ? describeReceipt(claims, passkey, credentials) : []),
+      ...(isHeld ? heldLines(claims) : []),
     ],
     exitCode: 1,
   };

@@ -88,14 +88,16 @@ const keepLines = [
   "Keep the previous secret for a day, so that what is under way goes on; for seven days, so that nobody has to sign in again.",
 ];
 
-function rowLines({ tables, unverified }: RotatedRows): string[] {
+function rowLines({ tables, unverified, retiredKeys }: RotatedRows): string[] {
   return [
     ...tables.map(({ table, rewritten }) => `  ${table}: ${rewritten} rewritten`),
+    ...retiredKeys.map((kid) => `RETIRED, for its private part is of neither secret: signing key ${kid}`),
     ...unverified.map(({ table, name }) => `NOT rewritten, of neither secret, so it does not count: ${table}, ${name}`),
   ];
 }
 
-const exitCode = ({ unverified }: RotatedRows) => (unverified.length === 0 ? {} : { exitCode: 1 });
+const exitCode = ({ unverified, retiredKeys }: RotatedRows) =>
+  unverified.length + retiredKeys.length === 0 ? {} : { exitCode: 1 };
 
 /** The configuration of a deployment whose secret lies in the data folder. */
 function requireFile(command: string): Config {

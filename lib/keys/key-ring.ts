@@ -1,48 +1,43 @@
-import { createPrivateKey, type JsonWebKey, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import type { CryptoKey, JWK } from "jose";
 import type { Database } from "../database/prisma";
 import type { Logger } from "../log";
+import { Problem } from "../problem";
 import type { Secrets } from "../secrets/derive";
-import { unwrapPrivatePart } from "./private-part";
+import { openPrivateKey } from "./private-part";
 import { authenticateSigningKey, type SigningKey } from "./signing-key";
 
 /**
  * The signing keys of this deployment, read from the database and authenticated. A row that fails is not loaded, not
- * published, and makes `isHealthy()` false. Re-read every 30 s by the worker, when another process announces a change, and at once for
+ * published, and makes `isHealthy()` false; so does an active key whose private part does not open: it verifies, and signs nothing.
+ * Re-read every 30 s by the worker, when another process announces a change, and at once for
  * an unknown `kid` (at most once a second). A key that was seen revoked stays so in this process, whatever its row says later.
  */
 export function createKeyRing(options: { prisma: Database; secrets: Secrets; log: Logger }): KeyRing {
-  let keys = new Map<string, SigningKey>();
+  let keys: ReadonlyMap<string, LoadedKey> = new Map();
   let rejected = 0;
   let readAt = 0;
   let reads = 0;
   let newestRead = 0;
   const revokedFrom = new Map<string, Date>();
-  const privateKeys = new Map<string, KeyObject>();
 
   async function refresh(): Promise<void> {
     readAt = Date.now();
     reads += 1;
     const read = reads;
-    const rows = await options.prisma.signingKey.findMany();
-    const authentic = await Promise.all(rows.map((row) => authenticateSigningKey(options.secrets, row)));
+    const loaded = await loadKeys(options);
     // Of two reads at once the later one counts, whichever ends first.
     if (read < newestRead) return;
     newestRead = read;
-    const missing = rows.filter((_, i) => authentic[i] === undefined).map((row) => row.kid);
-    if (missing.length > rejected)
+    if (loaded.rejected.length > rejected)
       options.log.error(
-        { kids: missing },
-        "signing keys in the database were not written with our secret; they are ignored",
+        { kids: loaded.rejected },
+        "signing keys in the database do not stand up to our secret; they are not used",
       );
-    rejected = missing.length;
-    keys = new Map(authentic.filter((key) => key !== undefined).map((key) => [key.kid, key]));
+    rejected = loaded.rejected.length;
+    keys = loaded.keys;
     for (const key of keys.values()) if (key.revokedAt) revokedFrom.set(key.kid, key.revokedAt);
-    for (const kid of privateKeys.keys()) if (!isActive(keys.get(kid))) privateKeys.delete(kid);
   }
-
-  const isActive = (key: SigningKey | undefined): key is SigningKey =>
-    key?.status === "active" && !revokedFrom.has(key.kid);
 
   async function find(kid: string, revokedKids: readonly string[] = []): Promise<CryptoKey | undefined> {
     const isNews = revokedKids.some((revoked) => keys.has(revoked) && !revokedFrom.has(revoked));
@@ -56,24 +51,38 @@ export function createKeyRing(options: { prisma: Database; secrets: Secrets; log
     return revokedAt && publicKey && { publicKey, revokedAt };
   }
 
-  async function signer(now: Date = new Date()): Promise<{ kid: string; privateKey: KeyObject }> {
-    const usable = [...keys.values()].filter((key) => isActive(key) && key.activeFrom <= now);
-    const newest = usable.sort((a, b) => b.activeFrom.getTime() - a.activeFrom.getTime())[0];
-    if (!newest?.privateJwe) throw new Error("no signing key is active");
-    const { kid } = newest;
-    const cached = privateKeys.get(kid);
-    if (cached) return { kid, privateKey: cached };
-    const plaintext = await unwrapPrivatePart(options.secrets, kid, newest.privateJwe);
-    const key = JSON.parse(new TextDecoder().decode(plaintext)) as JsonWebKey;
-    const privateKey = createPrivateKey({ key, format: "jwk" });
-    privateKeys.set(kid, privateKey);
-    return { kid, privateKey };
+  function signer(now: Date = new Date()): Signer {
+    const newest = [...keys.values()]
+      .filter((key) => key.activeFrom <= now && !revokedFrom.has(key.kid))
+      .flatMap(({ kid, activeFrom, privateKey }) => (privateKey ? { kid, activeFrom, privateKey } : []))
+      .sort((a, b) => b.activeFrom.getTime() - a.activeFrom.getTime())[0];
+    if (!newest)
+      throw new Problem("unavailable", { detail: "No signing key can sign; the operator has to look into it." });
+    return { kid: newest.kid, privateKey: newest.privateKey };
   }
 
   const published = (now: Date = new Date()): JWK[] =>
     [...keys.values()].filter((key) => !revokedFrom.has(key.kid) && key.publishFrom <= now).map((key) => key.publicJwk);
 
   return { refresh, find, findRevoked, signer, published, isHealthy: () => rejected === 0 && keys.size > 0 };
+}
+
+export type Signer = { kid: string; privateKey: KeyObject };
+type LoadedKey = SigningKey & { privateKey: KeyObject | undefined };
+
+/** Those that are authentic, with the private parts of those that may sign. Rejected is what is not, and what may sign and cannot. */
+async function loadKeys({ prisma, secrets }: { prisma: Database; secrets: Secrets }) {
+  const rows = await prisma.signingKey.findMany();
+  const keys = new Map<string, LoadedKey>();
+  const rejected: string[] = [];
+  for (const row of rows) {
+    const key = await authenticateSigningKey(secrets, row);
+    const isSigner = key?.status === "active" && key.revokedAt === null;
+    const privateKey = isSigner ? await openPrivateKey(secrets, key) : undefined;
+    if (key) keys.set(key.kid, { ...key, privateKey });
+    if (!key || (isSigner && !privateKey)) rejected.push(row.kid);
+  }
+  return { keys, rejected };
 }
 
 export type KeyRing = {
@@ -85,8 +94,8 @@ export type KeyRing = {
   find(kid: string, revokedKids?: readonly string[]): Promise<CryptoKey | undefined>;
   /** A revoked key, to read history with: it grants and decides nothing. What it signed from `revokedAt` on proves nothing. */
   findRevoked(kid: string): { publicKey: CryptoKey; revokedAt: Date } | undefined;
-  /** The newest active key. Throws where there is none: then nothing can be minted or decided. */
-  signer(now?: Date): Promise<{ kid: string; privateKey: KeyObject }>;
+  /** The newest active key that can sign. Errors: `unavailable` where there is none: then nothing is minted or decided. */
+  signer(now?: Date): Signer;
   /** The public keys for `/.well-known/jwks.json`. */
   published(now?: Date): JWK[];
   isHealthy(): boolean;

@@ -91,7 +91,7 @@ async function ensureSuccessor(
   });
   await (made.next ? announceKeys(service) : service.keys.refresh());
   const isRevoked = made.stored.revokedAt !== null;
-  if (!isRevoked && (await service.keys.signer()).kid === kid) throw new Problem("clock_skew");
+  if (!isRevoked && service.keys.signer().kid === kid) throw new Problem("clock_skew");
   return { successor: made.next?.kid, isRevoked };
 }
 

@@ -9,7 +9,7 @@ import { signingAlg } from "./signing-key";
  * this and nothing else. Made with node:crypto, which takes a third of the time; jose verifies every one of them (decision 0011).
  */
 export async function signClaims(keys: KeyRing, typ: string, claims: object): Promise<string> {
-  const { kid, privateKey } = await keys.signer();
+  const { kid, privateKey } = keys.signer();
   const header = Buffer.from(JSON.stringify({ alg: signingAlg, typ, kid })).toString("base64url");
   const signed = `${header}.${Buffer.from(canonicalJson(claims as JsonValue)).toString("base64url")}`;
   return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;

@@ -1,4 +1,4 @@
-import { type ReceiptClaims, verifyReceipt } from "@countersign/mcp/receipt";
+import { type KeyLookup, type ReceiptClaims, verifyReceipt } from "@countersign/mcp/receipt";
 import type { Approval } from "../approvals/approval";
 import { Problem } from "../problem";
 import type { Service } from "../process";
@@ -8,14 +8,23 @@ import type { Service } from "../process";
  * column, another approval's receipt or a foreign key written into the database grants nothing, nor does a key that was revoked when the
  * row was read.
  */
-export async function checkStoredReceipt(
-  service: Pick<Service, "keys" | "issuer">,
-  approval: Exclude<Approval, { status: "pending" }>,
-): Promise<ReceiptClaims | undefined> {
+export async function checkStoredReceipt(service: Checking, approval: Settled): Promise<ReceiptClaims | undefined> {
+  return checkWith(service, approval, (kid) => service.keys.find(kid, approval.revokedKids));
+}
+
+type Checking = Pick<Service, "keys" | "issuer">;
+type Settled = Exclude<Approval, { status: "pending" }>;
+
+/** Whether an approval's stored receipt would be genuine, had the key that signed it not been revoked. It grants and decides nothing. */
+export async function isReceiptOfRevokedKey(service: Checking, approval: Settled): Promise<boolean> {
+  return (await checkWith(service, approval, async (kid) => service.keys.findRevoked(kid)?.publicKey)) !== undefined;
+}
+
+async function checkWith(service: Checking, approval: Settled, keys: KeyLookup): Promise<ReceiptClaims | undefined> {
   const verdict = await verifyReceipt(approval.receipt, {
     issuer: service.issuer,
     audience: approval.clientId,
-    keys: (kid) => service.keys.find(kid, approval.revokedKids),
+    keys,
     approvalId: approval.id,
     actionDigest: approval.actionDigest,
     tool: approval.tool,

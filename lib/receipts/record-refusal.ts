@@ -2,14 +2,22 @@ import type { Approval } from "../approvals/approval";
 import { appendHourly } from "../audit/append-hourly";
 import { Problem } from "../problem";
 import type { Service } from "../process";
+import { isRecordOfRevokedKey } from "../records/verify";
+import { isReceiptOfRevokedKey } from "./check";
 
 /**
  * Passes an error on, and where it says that a stored record or receipt cannot be verified, tells the operator: somebody has written the
- * database without the secret (I17). Once an hour an approval.
+ * database without the secret (I17). Once an hour an approval. What a key signed that was revoked since is refused as well, and said to be
+ * that: nobody has tampered with it.
  */
-export function recordRefusal(service: Service, { id, clientId, tool }: Approval): (error: unknown) => Promise<never> {
+export function recordRefusal(service: Service, approval: Approval): (error: unknown) => Promise<never> {
+  const { id, clientId, tool } = approval;
   return async (error) => {
     if (error instanceof Problem && error.code === "integrity_failed") {
+      if (await isOfRevokedKey(service, approval))
+        throw new Problem("integrity_failed", {
+          detail: "The key that signed this was revoked, so it proves nothing any more. Nothing is granted.",
+        });
       const isNew = await appendHourly(service.pool, {
         type: "approval.receipt_refused",
         approvalId: id,
@@ -22,4 +30,10 @@ export function recordRefusal(service: Service, { id, clientId, tool }: Approval
     }
     throw error;
   };
+}
+
+async function isOfRevokedKey(service: Service, approval: Approval): Promise<boolean> {
+  return approval.status === "pending"
+    ? isRecordOfRevokedKey(service, approval)
+    : isReceiptOfRevokedKey(service, approval);
 }

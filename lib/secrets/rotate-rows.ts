@@ -17,6 +17,8 @@ export type RotatedRows = {
   rewritten: number;
   /** Rows that are of neither secret: left as they are, they do not count. */
   unverified: { table: string; name: string }[];
+  /** Signing keys that were retired because their private part is of neither secret. */
+  retiredKeys: string[];
 };
 
 /**
@@ -30,11 +32,12 @@ export async function rotateRows(
   { isTrial = false }: { isTrial?: boolean } = {},
 ): Promise<RotatedRows> {
   const unverified: RotatedRows["unverified"] = [];
+  const retiredKeys: string[] = [];
   const walk = <Row extends { mac: Uint8Array }>(table: MacTable<Row>) =>
     rotateTable(service.pool, service.secrets, table, isTrial, unverified);
   const tables = [
     await walk(serviceTable),
-    await rotateSigningKeyRows(service, isTrial, unverified),
+    await rotateSigningKeyRows(service, isTrial, { unverified, retiredKeys }),
     await walk(identityTable),
     await walk(rolesTable),
     await walk(passkeyTable),
@@ -45,7 +48,7 @@ export async function rotateRows(
     await appendAudit(service.pool, { type: "admin.secret_rotated", actor, data });
     await announceKeys(service);
   }
-  return { tables, rewritten, unverified };
+  return { tables, rewritten, unverified, retiredKeys };
 }
 
 const pageSize = 500;
@@ -76,7 +79,7 @@ async function rotateTable<Row extends { mac: Uint8Array }>(
 async function rotateSigningKeyRows(
   { pool, secrets }: Service,
   isTrial: boolean,
-  unverified: RotatedRows["unverified"],
+  { unverified, retiredKeys }: Pick<RotatedRows, "unverified" | "retiredKeys">,
 ): Promise<RowCount> {
   return transact(pool, async (db) => {
     let rewritten = 0;
@@ -84,6 +87,7 @@ async function rotateSigningKeyRows(
       const rotated = isAuthenticSigningKey(secrets, row) ? await rewrapped(secrets, row) : undefined;
       if (!rotated) unverified.push({ table: "signing keys", name: row.kid });
       if (!rotated || rotated === row) continue;
+      if (row.privateJwe !== null && rotated.privateJwe === null) retiredKeys.push(row.kid);
       if (!isTrial) await updateSigningKey(db, rotated);
       rewritten += 1;
     }
@@ -91,17 +95,23 @@ async function rotateSigningKeyRows(
   });
 }
 
-/** The same row under the current secret; the row itself where it is that already, undefined where its private part is of neither secret. */
-async function rewrapped(secrets: Secrets, row: SigningKeyRow): Promise<SigningKeyRow | undefined> {
+/**
+ * The same row under the current secret; the row itself where it is that already. A private part that is of neither secret is given up,
+ * and the key retired with it: what the key has signed verifies all the same.
+ */
+async function rewrapped(secrets: Secrets, row: SigningKeyRow): Promise<SigningKeyRow> {
   const { kid, privateJwe } = row;
   const opens = (keys: Secrets) =>
     privateJwe === null ? null : unwrapPrivatePart(keys, kid, privateJwe).catch(() => undefined);
   const current = currentOf(secrets);
   if (isAuthenticSigningKey(current, row) && (await opens(current)) !== undefined) return row;
   const plaintext = await opens(secrets);
-  if (plaintext === undefined) return undefined;
-  const wrapped = plaintext && (await wrapPrivatePart(secrets, kid, plaintext));
-  return { ...row, privateJwe: wrapped, mac: macOfSigningKey(secrets, row) };
+  const kept =
+    plaintext === undefined
+      ? { ...row, status: row.status === "active" ? "retired" : row.status, retiredAt: row.retiredAt ?? new Date() }
+      : row;
+  const wrapped = plaintext ? await wrapPrivatePart(secrets, kid, plaintext) : null;
+  return { ...kept, privateJwe: wrapped, mac: macOfSigningKey(secrets, kept) };
 }
 
 function currentOf({ previous: _previous, ...keys }: Secrets): Secrets {

@@ -35,7 +35,11 @@ export async function startService(
 ): Promise<{ service: Service; stop(): Promise<void> }> {
   const log = options.log ?? createLogger(config);
   const secrets = await loadSecrets(config);
-  if (secrets.previous) log.info({}, "a secret before or after COUNTERSIGN_SECRET is accepted beside it");
+  if (secrets.previous)
+    log.warn(
+      {},
+      "a second secret is accepted beside COUNTERSIGN_SECRET: end the rotation with `secret rotate-rows` and `secret drop-previous`",
+    );
   const database = await openDatabase(config, log);
   const pool = createPool({ connectionString: database.url, max: config.databasePoolMax, log });
   const prisma = createPrisma(pool);

@@ -124,7 +124,7 @@ describe("the secret from the environment", () => {
     expect([rotate.error, drop.error]).toEqual(["secret_from_environment", "secret_from_environment"]);
     expect([none.error, early.code]).toEqual(["no_previous_secret", 1]);
 
-    const { kid } = await old.service.keys.signer();
+    const { kid } = old.service.keys.signer();
     expect(await json(["secret", "rotate-rows"], both)).toMatchObject({ code: 0, rewritten: 2, unverified: [] });
     expect(await json(["keys", "list-signing"], onlyNew)).toMatchObject({
       code: 0,

@@ -37,7 +37,7 @@ async function declinedReceipt(): Promise<string> {
 
 describe("keys revoke-signing", () => {
   it("refuses an unknown key, an instant that is none, and one that is to come", async () => {
-    const { kid } = await service.keys.signer();
+    const { kid } = service.keys.signer();
     const since = (time: string) => cli.fail(["keys", "revoke-signing", kid, "--since", time]);
     const [unknown, none, date, future] = await Promise.all([
       cli.fail(["keys", "revoke-signing", "unknown"]),
@@ -54,7 +54,7 @@ describe("keys revoke-signing", () => {
   });
 
   it("stops what is open at once: a parked wait ends, other processes know, and another key signs", async () => {
-    const { kid } = await service.keys.signer();
+    const { kid } = service.keys.signer();
     const { id } = await mintApproval(client, await addPerson(service));
     const parkedAt = performance.now();
     const parked = client.api("GET", `/approvals/${id}?wait=50`);
@@ -75,7 +75,7 @@ describe("keys revoke-signing", () => {
   });
 
   it("says in words what happened, and since when", async () => {
-    const { kid } = await service.keys.signer();
+    const { kid } = service.keys.signer();
     await mintApproval(client, await addPerson(service));
     const { code, stdout } = await cli.run(["keys", "revoke-signing", kid, "--since", "2026-01-02T03:04:05+01:00"]);
     expect(code).toBe(0);
@@ -90,7 +90,7 @@ describe("keys revoke-signing", () => {
 describe("verify-receipt, of a key that was revoked since", () => {
   it("says that a receipt is unproven from that instant on, and on what it rests before it; neither counts as genuine", async () => {
     const receipt = await declinedReceipt();
-    const { kid } = await service.keys.signer();
+    const { kid } = service.keys.signer();
     const { iat } = JSON.parse(Buffer.from(receipt.split(".")[1] ?? "", "base64url").toString()) as { iat: number };
     const at = (seconds: number) => new Date((iat + seconds) * 1000).toISOString();
     expect(JSON.parse((await cli.run(["verify-receipt", "-", "--json"], receipt)).stdout)).toMatchObject({

@@ -42,8 +42,8 @@ async function startDeaf(t: TestService): Promise<{ service: Service; stop(): Pr
 
 /** The ring of somebody who has taken the key that signs now. */
 async function steal(service: Service): Promise<{ kid: string; ring: KeyRing }> {
-  const taken = await service.keys.signer();
-  return { kid: taken.kid, ring: { ...service.keys, signer: async () => taken } };
+  const taken = service.keys.signer();
+  return { kid: taken.kid, ring: { ...service.keys, signer: () => taken } };
 }
 
 /** A key that signs from now on, beside the one that did. */
@@ -104,11 +104,11 @@ describe("rotating the signing key", () => {
     const ada = await addPerson(service);
     const { id } = await mintApproval(client, ada);
     await decideAs(service, (await signIn(service, ada)).session, id, "decline");
-    const first = await service.keys.signer();
+    const first = service.keys.signer();
     const [second, third] = [await rotateSigningKey(service, actor), await rotateSigningKey(service, actor)];
     expect([second.retired, third.retired]).toEqual([[], []]);
-    expect((await service.keys.signer()).kid).toBe(first.kid);
-    expect((await service.keys.signer(new Date(Date.now() + minutes(11)))).kid).toBe(third.kid);
+    expect(service.keys.signer().kid).toBe(first.kid);
+    expect(service.keys.signer(new Date(Date.now() + minutes(11))).kid).toBe(third.kid);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minutes(11) });
     const fourth = await rotateSigningKey(service, actor);
     vi.useRealTimers();
@@ -167,7 +167,7 @@ describe("revoking a signing key", () => {
   it("refuses a key that there is none of, and an instant that is to come, and changes nothing", async () => {
     const before = await listSigningKeys(t.service);
     await expect(revokeSigningKey(t.service, { kid: "unknown" }, actor)).rejects.toMatchObject({ code: "not_found" });
-    const { kid } = await t.service.keys.signer();
+    const { kid } = t.service.keys.signer();
     const since = new Date(Date.now() + minutes(1));
     await expect(revokeSigningKey(t.service, { kid, since }, actor)).rejects.toMatchObject({ code: "invalid_request" });
     expect(await listSigningKeys(t.service)).toEqual(before);
@@ -184,12 +184,12 @@ describe("revoking a signing key", () => {
     await decideAs(service, session, declined.id, "decline");
     const token = randomBytes(32).toString("base64url");
     expect(await consumeOn(service, client, ada, consumed.id, token)).toBe("granted");
-    const { kid } = await service.keys.signer();
+    const { kid } = service.keys.signer();
 
     const revoked = await revokeSigningKey(service, { kid }, actor);
     expect(revoked).toMatchObject({ kid, changed: true, successor: expect.any(String) });
     expect(revoked.withdrawn.toSorted()).toEqual([pending.id, accepted.id].toSorted());
-    expect((await service.keys.signer()).kid).toBe(revoked.successor);
+    expect(service.keys.signer().kid).toBe(revoked.successor);
     expect(service.keys.published().map((jwk) => jwk.kid)).toEqual([revoked.successor]);
     expect([await service.keys.find(kid), service.keys.isHealthy()]).toEqual([undefined, true]);
     const row = await service.prisma.signingKey.findUniqueOrThrow({ where: { kid } });
@@ -235,7 +235,7 @@ describe("revoking a signing key", () => {
   it("makes no other key where a newer one signs already, and withdraws what is left by a retired one", async () => {
     const { service } = t;
     const { id } = await mintApproval(client, ada);
-    const oldKid = (await service.keys.signer()).kid;
+    const oldKid = service.keys.signer().kid;
     const newKid = await addSigner(service);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 5 });
     expect((await rotateSigningKey(service, actor)).retired).toContain(oldKid);
@@ -253,7 +253,7 @@ describe("revoking a signing key", () => {
     await decideAs(service, session, id, "decline");
     const verdict = async () => (await readAudited(service, auditor, id))?.receipt;
     expect(await verdict()).toMatchObject({ verdict: "genuine" });
-    const { kid } = await service.keys.signer();
+    const { kid } = service.keys.signer();
     const receipt = await receiptOf(service, id);
     const expected = { issuer: service.issuer, audience: client.clientId };
     const signedAt = new Date(JSON.parse(Buffer.from(receipt.split(".")[1] ?? "", "base64url").toString()).iat * 1000);
@@ -272,9 +272,28 @@ describe("revoking a signing key", () => {
       standing: "refused",
       verdict: { reason: "bad_signature" },
     });
-    // The machine API, the page and consume know no such degrees.
-    expect(await (await client.api("GET", `/approvals/${id}`)).json()).toMatchObject({ code: "integrity_failed" });
+    // The machine API, the page and consume know no such degrees: they refuse, and say that it is the key. Nobody has tampered.
+    const refused = async () => (await client.api("GET", `/approvals/${id}`)).json();
+    const detail = expect.stringContaining("The key that signed this was revoked");
+    expect(await refused()).toMatchObject({ code: "integrity_failed", detail });
     expect(await openForPerson(service, session, id)).toBeUndefined();
+    const alarms = async () =>
+      (
+        await service.pool.query(
+          `SELECT 1 FROM "audit_event" WHERE "type" = 'approval.receipt_refused' AND "approval_id" = $1`,
+          [id],
+        )
+      ).rowCount;
+    expect(await alarms()).toBe(0);
+    // A row that was changed is told apart: whoever holds the stolen key still cannot have it say something else.
+    await service.pool.query(`UPDATE "approval" SET "receipt" = $2 WHERE "id" = $1`, [id, spoilt]);
+    expect(await refused()).not.toHaveProperty("detail");
+    expect(await alarms()).toBe(1);
+    await service.pool.query(`UPDATE "approval" SET "receipt" = $2 WHERE "id" = $1`, [id, receipt]);
+    await service.pool.query(`UPDATE "approval" SET "status" = 'cancelled', "decision" = 'cancel' WHERE "id" = $1`, [
+      id,
+    ]);
+    expect(await refused()).not.toHaveProperty("detail");
   });
 });
 
@@ -300,7 +319,7 @@ describe("a process that has not heard of the revocation yet", () => {
   /** Revokes the key that signs, on the other process; `deaf` still holds it as good. */
   async function revokeUnheard(): Promise<string> {
     await deaf.service.keys.refresh();
-    const { kid } = await t.service.keys.signer();
+    const { kid } = t.service.keys.signer();
     await revokeSigningKey(t.service, { kid }, actor);
     expect(deaf.service.keys.published().map((jwk) => jwk.kid)).toContain(kid);
     return kid;
@@ -308,9 +327,9 @@ describe("a process that has not heard of the revocation yet", () => {
 
   it("mints with the new key all the same: the database refuses a record by the revoked one", async () => {
     const kid = await revokeUnheard();
-    expect((await deaf.service.keys.signer()).kid).toBe(kid);
+    expect(deaf.service.keys.signer().kid).toBe(kid);
     const minted = await mintApproval(deafClient, ada);
-    expect(kidOf(minted.record ?? "")).toBe((await t.service.keys.signer()).kid);
+    expect(kidOf(minted.record ?? "")).toBe(t.service.keys.signer().kid);
   });
 
   it("also where the request takes the place of one that is open", async () => {
@@ -320,11 +339,11 @@ describe("a process that has not heard of the revocation yet", () => {
     const older = await addSigner(t.service);
     const first = await mintApproval(client, ada, body);
     const newer = await addSigner(t.service);
-    expect([kidOf(first.record ?? ""), (await t.service.keys.signer()).kid]).toEqual([older, newer]);
+    expect([kidOf(first.record ?? ""), t.service.keys.signer().kid]).toEqual([older, newer]);
     await revokeUnheard();
     const second = await (await deafClient.api("POST", "/approvals", ask("Two"))).json();
     expect(second).toMatchObject({ status: "pending" });
-    expect(kidOf((second as { record: string }).record)).toBe((await t.service.keys.signer()).kid);
+    expect(kidOf((second as { record: string }).record)).toBe(t.service.keys.signer().kid);
     expect(await stored(t.service, first.id)).toMatchObject({ status: "withdrawn", reason: "superseded" });
   });
 
@@ -348,7 +367,7 @@ describe("a process that has not heard of the revocation yet", () => {
     expect(await commitChange(deaf.service.pool, change)).toBe(false);
     expect((await stored(t.service, id)).status).toBe("pending");
     expect(await decideAs(deaf.service, session, id, "accept")).toEqual({ kind: "decided" });
-    expect(kidOf(await receiptOf(t.service, id))).toBe((await t.service.keys.signer()).kid);
+    expect(kidOf(await receiptOf(t.service, id))).toBe(t.service.keys.signer().kid);
     expect(await consumeOn(deaf.service, client, ada, id)).toBe("granted");
   });
 
@@ -403,24 +422,24 @@ describe("a process that has not heard of the revocation yet", () => {
   });
 
   it("a revoked key stays revoked for who has seen it, even where its old row is put back into the database", async () => {
-    const { kid } = await t.service.keys.signer();
+    const { kid } = t.service.keys.signer();
     const before = await t.service.prisma.signingKey.findUniqueOrThrow({ where: { kid } });
     await revokeSigningKey(t.service, { kid }, actor);
     await t.service.prisma.signingKey.update({ where: { kid }, data: before });
     await t.service.keys.refresh();
     expect(await t.service.keys.find(kid)).toBeUndefined();
-    expect((await t.service.keys.signer()).kid).not.toBe(kid);
+    expect(t.service.keys.signer().kid).not.toBe(kid);
     expect(t.service.keys.published().map((jwk) => jwk.kid)).not.toContain(kid);
     await t.service.prisma.signingKey.delete({ where: { kid } });
   });
 
   it("one that listens knows at once", async () => {
     const other = await createTestService({ ...t.service.config });
-    const { kid } = await t.service.keys.signer();
+    const { kid } = t.service.keys.signer();
     await other.service.keys.refresh();
     const { successor } = await revokeSigningKey(t.service, { kid }, actor);
     await vi.waitFor(() => expect(other.service.keys.published().map((jwk) => jwk.kid)).not.toContain(kid), 5_000);
-    expect((await other.service.keys.signer()).kid).toBe(successor);
+    expect(other.service.keys.signer().kid).toBe(successor);
     await other.stop();
   });
 });
@@ -429,7 +448,7 @@ describe("a revocation while others mint, decide and consume", () => {
   it("I13: leaves nothing open by the key behind, on any process, and every withdrawal has a genuine receipt", async () => {
     const t = await createTestService({ databasePoolMax: 20 });
     const deaf = await startDeaf(t);
-    const { kid } = await t.service.keys.signer();
+    const { kid } = t.service.keys.signer();
     let isOver = false;
     let granted = 0;
     const unexpected: string[] = [];
@@ -484,7 +503,7 @@ describe("a revocation while others mint, decide and consume", () => {
     const client = await addTestClient(t.service, generous);
     const ada = await addPerson(t.service);
     const ids = await Promise.all(Array.from({ length: 20 }, async () => (await mintApproval(client, ada)).id));
-    const { kid } = await t.service.keys.signer();
+    const { kid } = t.service.keys.signer();
     const both = await Promise.all([t.service, other.service].map((on) => revokeSigningKey(on, { kid }, actor)));
     expect(both.filter(({ changed }) => changed)).toHaveLength(1);
     expect(both.filter(({ successor }) => successor !== undefined)).toHaveLength(1);
