@@ -3,6 +3,8 @@ import type { Service } from "../process";
 import { checkStoredReceipt } from "../receipts/check";
 import { recordRefusal } from "../receipts/record-refusal";
 import { rfc3339 } from "../receipts/sign";
+import type { RecordClaims } from "../records/claims";
+import { verifyRecord } from "../records/verify";
 import type { Approval, Caller, Decision, Next, Outcome, Status, Subject } from "./approval";
 import { nextFor, statusAt } from "./approval";
 import type { Clocked } from "./store";
@@ -14,6 +16,10 @@ export type StatusAnswer = {
   next: Next;
   createdAt: string;
   expiresAt: string;
+  actionDigest: string;
+  /** With the digest it tells what the approval is for. Absent once it was erased, like the requirements. */
+  salt?: string;
+  effectiveRequirements?: RecordClaims["requirements"];
   decision?: Decision;
   reason?: string;
   decidedAt?: string;
@@ -35,12 +41,15 @@ export type StatusAnswer = {
 export async function statusAnswer(service: Service, { approval, now }: Clocked<Approval>): Promise<StatusAnswer> {
   if (approval.status !== "pending" && !(await checkStoredReceipt(service, approval)))
     await recordRefusal(service, approval)(new Problem("integrity_failed"));
+  const record = await verifyRecord(service, approval);
   return {
     id: approval.id,
     status: statusAt(approval, now),
     next: nextFor(approval, now),
     createdAt: rfc3339(approval.createdAt),
     expiresAt: rfc3339(approval.expiresAt),
+    actionDigest: approval.actionDigest,
+    ...(record === undefined ? {} : { salt: record.salt, effectiveRequirements: record.requirements }),
     ...decided(approval),
     ...consumed(approval),
     subject: approval.subject,

@@ -109,6 +109,10 @@ export const statusAnswerSchema = z.looseObject({
   decision: z.enum(["accept", "decline", "cancel"]).optional(),
   reason: z.string().optional(),
   createdAt: z.string().optional(),
+  actionDigest: z.string().optional(),
+  /** Absent once the arguments were erased, like the requirements. */
+  salt: z.string().optional(),
+  effectiveRequirements: z.looseObject({}).optional(),
   decidedAt: z.string().optional(),
   consumedAt: z.string().optional(),
   note: z.string().optional(),

@@ -58,6 +58,14 @@ export const outcomeBody = z.strictObject({
 
 export const withdrawBody = z.strictObject({ reason: z.enum(clientReasons) });
 
+const effectiveRequirements = z.object({
+  maxAuthAgeSeconds: z.int(),
+  passkey: z.enum(["off", "required"]),
+  matchCode: z.boolean(),
+  actBySeconds: z.int(),
+  stepUpSeconds: z.int(),
+});
+
 export const mintAnswer = z.object({
   id: z.string(),
   status,
@@ -68,15 +76,7 @@ export const mintAnswer = z.object({
   salt: z.string().optional(),
   url: z.url(),
   matchCode: z.string().optional(),
-  effectiveRequirements: z
-    .object({
-      maxAuthAgeSeconds: z.int(),
-      passkey: z.enum(["off", "required"]),
-      matchCode: z.boolean(),
-      actBySeconds: z.int(),
-      stepUpSeconds: z.int(),
-    })
-    .optional(),
+  effectiveRequirements: effectiveRequirements.optional(),
   elicitation: z.object({ mode: z.literal("url"), url: z.url(), message: z.string() }),
   record: z.string().optional(),
   warnings: z.array(z.enum(["subject_never_signed_in"])).optional(),
@@ -88,6 +88,9 @@ export const statusAnswer = z.object({
   next,
   createdAt: instant,
   expiresAt: instant,
+  actionDigest: z.string(),
+  salt: z.string().optional(),
+  effectiveRequirements: effectiveRequirements.optional(),
   decision: z.enum(["accept", "decline", "cancel"]).optional(),
   reason: z.string().optional(),
   decidedAt: instant.optional(),

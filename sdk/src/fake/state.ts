@@ -120,6 +120,8 @@ export function statusOf(approval: FakeApproval): Json {
     consumed,
     createdAt,
     consumedAt,
+    actionDigest: approval.actionDigest,
+    salt: approval.salt,
   };
   return JSON.parse(JSON.stringify(body)) as Json;
 }

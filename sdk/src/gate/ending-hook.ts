@@ -21,7 +21,7 @@ export async function hookText<Ctx>(
   { args, ctx }: Pick<Given<Ctx>, "args" | "ctx">,
   { ending, facts }: NotRun,
 ): Promise<string | undefined> {
-  const hook = hookFor(spec, ending);
+  const hook = facts.isOwn === true ? hookFor(spec, ending) : undefined;
   if (hook === undefined) return undefined;
   try {
     return await hook({ ending, args: copyExactly(args), ctx, approvalId: facts.approvalId, note: facts.note });

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import type { ConsumeAnswer, Outcome, StatusAnswer } from "../api-types";
 import { CountersignError } from "../errors";
 import type { ReceiptClaims } from "../receipt";
-import type { Minted } from "./ask";
 import { isSameCaller } from "./caller";
 import { endingOfStatus, NotRun, toNotRun } from "./endings";
 import type { GuardedCall } from "./guarded-call";
@@ -16,14 +15,13 @@ const START_WITHIN_MS = 10_000;
 /**
  * What a decided approval leads to: a run, once, if it was accepted and this attempt is granted it; else its own ending. Before the grant
  * the receipt is verified, the caller looked at again and every check read again.
- * `minted` is the answer to the mint, where this round made it: then the receipt must name the digest that was computed here, and have
- * a passkey's signature if the policy asks for one. Without it `consume` compares the action, and the gate's and the tool's own demand
- * for a passkey is held up.
+ * `asked` is what the service says that was asked for, compared with this call by whoever gives it: the receipt must name its digest, and
+ * have a passkey's signature if the policy asks for one. Of what was erased meanwhile it says nothing; then `consume` compares the action.
  * @throws NotRun before the handler is entered, never after
  */
-export async function conclude(call: GuardedCall, answer: StatusAnswer, minted?: Minted): Promise<ToolResult> {
-  if (answer.next !== "run") throw endingOfStatus(answer, await reasonOf(call, answer));
-  const expected = expectationOf(call, answer.id, minted);
+export async function conclude(call: GuardedCall, answer: StatusAnswer, asked: Asked): Promise<ToolResult> {
+  if (answer.next !== "run") throw endedAs(answer, await reasonOf(call, answer), asked);
+  const expected = expectationOf(call, answer.id, asked);
   const accepted = await verifiedAccept(call, expected, answer.receipt);
   // 256 random bits for this attempt alone, kept nowhere: whoever loses them never runs (I5).
   const consumerToken = randomBytes(32).toString("base64url");
@@ -48,18 +46,29 @@ export async function conclude(call: GuardedCall, answer: StatusAnswer, minted?:
   return result;
 }
 
+/** An ending of an approval that is known to be for this very call may be told to the author's hooks. */
+function endedAs(answer: StatusAnswer, reason: string | undefined, { salt }: Asked): NotRun {
+  const { ending, facts } = endingOfStatus(answer, reason);
+  return new NotRun(ending, { ...facts, isOwn: salt !== undefined });
+}
+
+type Asked = {
+  actionDigest?: string | undefined;
+  salt?: string | undefined;
+  effectiveRequirements?: Readonly<Record<string, unknown>> | undefined;
+};
 type Expected = GateReceiptExpectation & { approvalId: string };
 
 /** What the receipt of this approval must say for this call to run. */
-function expectationOf({ caller, action, parts, terms }: GuardedCall, approvalId: string, minted?: Minted): Expected {
-  const demands = [terms.requirements?.passkey, minted?.effectiveRequirements?.["passkey"]];
+function expectationOf({ caller, action, parts, terms }: GuardedCall, approvalId: string, asked: Asked): Expected {
+  const demands = [terms.requirements?.passkey, asked.effectiveRequirements?.["passkey"]];
   const { credentials, pinned, origin } = parts.settings;
   return {
     approvalId,
     tool: action.tool,
     subject: { iss: caller.iss, sub: caller.sub },
     decision: "accept",
-    ...(minted === undefined ? {} : { actionDigest: minted.actionDigest }),
+    ...(asked.salt === undefined || asked.actionDigest === undefined ? {} : { actionDigest: asked.actionDigest }),
     ...(demands.includes("required") ? { passkey: "required" } : {}),
     ...(credentials === undefined ? {} : { credentials }),
     ...(pinned === undefined ? {} : { pinned }),

@@ -53,10 +53,10 @@ async function prompt(call: GuardedCall, push: Push, { minted, elicitationId, si
     throw new NotRun("elicitation_failed", { approvalId: id });
   }
   // `accept` only says that the page was opened; to stop at the other two is always safe.
-  if (answer.action === "cancel") throw new NotRun("client_cancelled", { approvalId: id });
+  if (answer.action === "cancel") throw new NotRun("client_cancelled", { approvalId: id, isOwn: true });
   if (answer.action === "decline") {
     await withdraw(call, id, "client_declined");
-    throw new NotRun("client_declined", { approvalId: id });
+    throw new NotRun("client_declined", { approvalId: id, isOwn: true });
   }
 }
 

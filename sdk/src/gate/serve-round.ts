@@ -1,4 +1,5 @@
 import type { StatusAnswer } from "../api-types";
+import { actionDigest } from "../digest";
 import { ask, withdraw } from "./ask";
 import { NotRun, toNotRun } from "./endings";
 import { conclude } from "./fence";
@@ -23,11 +24,12 @@ export async function serveRound(call: GuardedCall, round: Round): Promise<Serve
   if (round.state === undefined) return await firstRound(call);
   const { parts, caller } = call;
   const found = await readState(parts.api, round.state, caller);
-  if (found.next === "wait" || found.next === "run") await heedClientAnswer(call, round, found.id);
+  throwIfOfOther(call, found);
+  if (found.next === "wait" || found.next === "run") await heedClientAnswer(call, round, found);
   const untilMs = performance.now() + parts.settings.pollSeconds * 1000;
   const { signal } = round;
   const answer = found.next === "wait" ? await waitForDecision(call, found.id, { signal, untilMs }) : found;
-  if (answer.next !== "wait") return { kind: "result", result: await conclude(call, answer) };
+  if (answer.next !== "wait") return { kind: "result", result: await conclude(call, answer, found) };
   // An MCP client that gives up reports an error of its own, which tells the agent nothing.
   if (isPatienceSpent(call, answer)) throw new NotRun("still_pending", { approvalId: answer.id });
   return { kind: "again", state: found.id };
@@ -50,6 +52,15 @@ export async function standing(call: GuardedCall, id: string): Promise<StatusAns
   });
 }
 
+/**
+ * The state says which approval, and the round says what for: they must belong together before anything else is done, for the endings of an
+ * approval are told to whoever asked for just that. `consume` compares once more, and counts.
+ */
+function throwIfOfOther({ action }: GuardedCall, { id, salt, actionDigest: asked }: StatusAnswer): void {
+  if (salt === undefined || asked === undefined) return;
+  if (actionDigest({ ...action, salt }) !== asked) throw new NotRun("action_mismatch", { approvalId: id });
+}
+
 /** Whether the MCP client's rounds are used up but for one, by the age of the approval: rounds themselves are not counted anywhere. */
 function isPatienceSpent({ parts }: GuardedCall, { createdAt }: StatusAnswer): boolean {
   if (createdAt === undefined) return false;
@@ -58,10 +69,15 @@ function isPatienceSpent({ parts }: GuardedCall, { createdAt }: StatusAnswer): b
 }
 
 /** `accept` only says that the page was opened, and is forgeable; to stop at `decline` and `cancel` is always safe. */
-async function heedClientAnswer(call: GuardedCall, round: Round, approvalId: string): Promise<void> {
+async function heedClientAnswer(
+  call: GuardedCall,
+  round: Round,
+  { id: approvalId, salt }: StatusAnswer,
+): Promise<void> {
+  const isOwn = salt !== undefined;
   const answer = round.answerTo(INPUT);
-  if (answer?.action === "cancel") throw new NotRun("client_cancelled", { approvalId });
+  if (answer?.action === "cancel") throw new NotRun("client_cancelled", { approvalId, isOwn });
   if (answer?.action !== "decline") return;
   await withdraw(call, approvalId, "client_declined");
-  throw new NotRun("client_declined", { approvalId });
+  throw new NotRun("client_declined", { approvalId, isOwn });
 }

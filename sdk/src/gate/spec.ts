@@ -70,7 +70,10 @@ export type ApprovedSpec<Args, Ctx> = {
   onWithdrawn?: EndingHook<Args, Ctx>;
 };
 
-/** What it returns is told to the agent after the fixed text, as the server's own words; what it throws is dropped. */
+/**
+ * What it returns is told to the agent after the fixed text, as the server's own words; what it throws is dropped. An MCP client that sends a
+ * round again has it called again: what it does must be the same the second time.
+ */
 export type EndingHook<Args, Ctx> = (ended: EndedCall<Args, Ctx>) => OrPromise<string | undefined>;
 
 export type EndedCall<Args, Ctx> = {

@@ -22,6 +22,8 @@ export type EndingFacts = {
   /** When it ran, where it did. */
   ranAt?: string | undefined;
   inbox?: { name: string; link?: string; matchCode?: string } | undefined;
+  /** The approval is known to be for this very call, and not only named by it. */
+  isOwn?: boolean | undefined;
   /** The author's own words for this ending. */
   more?: string | undefined;
 };

@@ -135,4 +135,16 @@ describe("the hooks of the endings", () => {
       ["withdrawn", "withdrawn_taken_back", args, undefined],
     ]);
   });
+
+  it("are not called with arguments that nobody was asked about: a state that is for another call is a mismatch", async () => {
+    const told: unknown[] = [];
+    const hooks = { onDecline: ({ args }: { args: unknown }) => void told.push(args) };
+    const { service, call } = await setSmallStage(done, { hooks });
+    const requestState = await ask(call);
+    await service.decide(requestState, "decline", { note: "private" });
+    const swapped = await sendRound({ ...call, args: { list: ["other"] }, requestState });
+    expect(ending(swapped)).toBe("action_mismatch");
+    expect(JSON.stringify(swapped.result)).not.toContain("private");
+    expect(told).toEqual([]);
+  });
 });
