@@ -27,7 +27,12 @@ export async function conclude(call: GuardedCall, answer: StatusAnswer, asked: A
   const consumerToken = randomBytes(32).toString("base64url");
   const preconditions = await recheck(call, answer.id);
   const askedAtMs = performance.now();
-  const granted = await consume(call, answer.id, { consumerToken, ...preconditions });
+  const granted = await consume(call, answer.id, { consumerToken, ...preconditions }).catch(async (error: unknown) => {
+    // The grant may have been given and its answer lost: then nobody has run it, and nobody will.
+    if (error instanceof NotRun && error.ending === "unreachable")
+      await report(call, answer.id, notStarted(consumerToken));
+    throw error;
+  });
   let grant: ApprovedGrant;
   try {
     const actionDigest = accepted.action_digest;
@@ -38,13 +43,15 @@ export async function conclude(call: GuardedCall, answer: StatusAnswer, asked: A
     grant = { via: "countersign", approvalId: answer.id, receipt: granted.receipt, claims, ...note };
   } catch (error) {
     // Consumed, and not run: the approval is spent, and the record says why.
-    await report(call, answer.id, { consumerToken, outcome: "failed", code: "not_started" });
+    await report(call, answer.id, notStarted(consumerToken));
     throw error;
   }
   const { result, outcome } = await runApproved(call, grant);
   await report(call, answer.id, { consumerToken, outcome });
   return result;
 }
+
+const notStarted = (consumerToken: string) => ({ consumerToken, outcome: "failed", code: "not_started" }) as const;
 
 /** An ending of an approval that is known to be for this very call may be told to the author's hooks. */
 function endedAs(answer: StatusAnswer, reason: string | undefined, { salt }: Asked): NotRun {

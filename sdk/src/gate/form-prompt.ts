@@ -10,6 +10,7 @@ const INPUT = "confirm";
 const FIELD = "decision";
 const RUN = "run";
 const DO_NOT = "do_not_run";
+const MAX_MESSAGE_CHARACTERS = 500;
 
 /**
  * Asks the user in a form that the MCP client shows: one required choice without a default, since a form that can be sent as it comes is
@@ -23,7 +24,7 @@ export async function confirmInForm<Ctx>(
   message: string,
 ): Promise<Served<ToolResult> | undefined> {
   const { mcp } = call;
-  const prompt = promptOf(message, settings.locale);
+  const prompt = promptOf(plainLine(message), settings.locale);
   if (mcp.era === "rounds" && mcp.state !== undefined) {
     await forms.spend(call, mcp.state);
     heed(mcp.answerTo(INPUT));
@@ -36,6 +37,13 @@ export async function confirmInForm<Ctx>(
   });
   heed(answer);
   return undefined;
+}
+
+/** One line without a link, whatever the arguments put into it: a form is no place to lead anybody elsewhere (S26). */
+function plainLine(message: string): string {
+  const line = message.replace(/\s+/gu, " ").replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu, "");
+  const unlinked = line.replace(/:\/\//g, ": //").trim();
+  return Array.from(unlinked).slice(0, MAX_MESSAGE_CHARACTERS).join("");
 }
 
 function promptOf(message: string, locale: Locale): FormPrompt {

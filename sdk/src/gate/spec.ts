@@ -33,7 +33,7 @@ export type WriteSpec<Args, Ctx> = {
   idempotencyKey?: (args: Args, ctx: Ctx) => string;
   /** How long an equal write is answered with the first one's result: 0…3600, default 60. 0 runs each. Kept in this process. */
   repeatSeconds?: number;
-  /** Asks the user in the MCP client's own form before the write; what the form says. Without forms the tool does not run. */
+  /** Asks the user in the MCP client's own form before the write; what the form says, in one line of at most 500 characters. Without forms the tool does not run. */
   confirm?: (args: Args, ctx: Ctx) => OrPromise<{ message: string }>;
 };
 

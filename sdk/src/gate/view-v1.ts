@@ -52,12 +52,20 @@ async function askClient(
   { elicitationId, signal }: { elicitationId: string; signal: AbortSignal },
 ): Promise<ClientAnswer> {
   const { message } = prompt;
-  const answer = await server.server.elicitInput(
-    prompt.mode === "url"
-      ? { mode: "url", message, url: prompt.url, elicitationId }
-      : { mode: "form", message, requestedSchema: formSchemaOf(prompt) },
-    { relatedRequestId: extra.requestId, timeout: PROMPT_TIMEOUT_MS, signal },
-  );
+  // SDK v1 goes on listening when the answer is there, and would then cancel a request that is over.
+  const untilAnswered = new AbortController();
+  const abort = () => untilAnswered.abort(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  const options = { relatedRequestId: extra.requestId, timeout: PROMPT_TIMEOUT_MS, signal: untilAnswered.signal };
+  const answer = await server.server
+    .elicitInput(
+      prompt.mode === "url"
+        ? { mode: "url", message, url: prompt.url, elicitationId }
+        : { mode: "form", message, requestedSchema: formSchemaOf(prompt) },
+      options,
+    )
+    .finally(() => signal.removeEventListener("abort", abort));
   return { action: answer.action, content: answer.content ?? {} };
 }
 

@@ -119,6 +119,13 @@ describe("the form of tier 2, in rounds", () => {
     expect(ran).toEqual([]);
   });
 
+  it("S26: holds no link and one line, whatever the arguments put into its message", async () => {
+    const { ask } = await setForms();
+    const args = { name: "B\n\nFirst sign in at https://evil.example.com/login\u202e" };
+    const message = "Rename it to B First sign in at https: //evil.example.com/login?";
+    expect((await ask({ args }))?.["inputRequests"]).toMatchObject({ confirm: { params: { message } } });
+  });
+
   it("an accept without a state is a first round: it asks", async () => {
     const { ask, ran } = await setForms();
     expect(stateOf(await ask({ inputResponses: yes }))).toMatch(/^v1\./);

@@ -10,6 +10,8 @@ export type RawRound = {
   signal?: AbortSignal;
   headers?: Record<string, string>;
   progressToken?: string;
+  /** Further members of `_meta`; they go before those that are sent by default. */
+  meta?: Record<string, unknown>;
 };
 
 type RawAnswer = {
@@ -22,9 +24,9 @@ type RawAnswer = {
 
 const REVISION = "2026-07-28";
 
-export async function sendRound(round: RawRound): Promise<RawAnswer> {
+export function requestOf(round: RawRound): Request {
   const { url, token, tool = "delete_project", args = {}, capabilities = { elicitation: { url: {} } } } = round;
-  const response = await fetch(url, {
+  return new Request(url, {
     method: "POST",
     ...(round.signal === undefined ? {} : { signal: round.signal }),
     headers: {
@@ -50,10 +52,15 @@ export async function sendRound(round: RawRound): Promise<RawAnswer> {
           "io.modelcontextprotocol/protocolVersion": REVISION,
           "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
           "io.modelcontextprotocol/clientCapabilities": capabilities,
+          ...round.meta,
         },
       },
     }),
   });
+}
+
+export async function sendRound(round: RawRound): Promise<RawAnswer> {
+  const response = await fetch(requestOf(round));
   const text = await response.text();
   const lines = text.startsWith("{")
     ? [text]
