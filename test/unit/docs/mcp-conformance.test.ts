@@ -7,7 +7,7 @@ const text = readFileSync(file, "utf8");
 const at = (link: string) => path.join(path.dirname(file), link);
 
 /** Rows of the requirements, by their ids. */
-const rows = [...text.matchAll(/^\| (S\d+) \|.*$/gm)].map(([row, id]) => ({ id: String(id), row }));
+const rows = [...text.matchAll(/^\| (S\d+) +\|.*$/gm)].map(([row, id]) => ({ id: String(id), row }));
 /** Links to tests: the title in code, then the file. */
 const tests = [...text.matchAll(/\[`([^`]+)`\]\((\.\.\/test\/[^)]+\.test\.ts)\)/g)].map(([, title, link]) => ({
   title: String(title),
