@@ -96,7 +96,7 @@ export async function receiptOf(stage: Stage, id: string): Promise<Record<string
   return decodeJwt(receipt);
 }
 
-export type McpCaller = { iss: string; sub: string; claims: Record<string, unknown> };
+export type McpCaller = { iss: string; sub: string; claims: Record<string, unknown>; accessToken: string };
 
 /** What an MCP server knows of its caller: the verified access token that an MCP client got for this person (RFC 9068). */
 export async function mcpCallerOf(issuer: string, login: string): Promise<McpCaller> {
@@ -127,5 +127,5 @@ export async function mcpCallerOf(issuer: string, login: string): Promise<McpCal
   const { access_token } = (await response.json()) as { access_token: string };
   const keys = createRemoteJWKSet(new URL(`${issuer}/jwks`));
   const { payload } = await jwtVerify(access_token, keys, { issuer, audience: resource, typ: "at+jwt" });
-  return { iss: payload.iss ?? "", sub: payload.sub ?? "", claims: payload };
+  return { iss: payload.iss ?? "", sub: payload.sub ?? "", claims: payload, accessToken: access_token };
 }
