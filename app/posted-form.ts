@@ -6,6 +6,7 @@ import { isSameOrigin } from "@/lib/requests/same-origin";
 import { type CsrfBinding, isCsrfToken } from "@/lib/sessions/csrf";
 import { readSession } from "@/lib/sessions/read";
 import type { PersonSession } from "@/lib/sessions/session";
+import { refusalPage } from "./refusal-page";
 
 /** Answers a posted form; `params` are the named parts of its path. */
 export type FormHandler = (request: Request, params: Record<string, string>) => Promise<Response>;
@@ -13,7 +14,7 @@ export type Posted = { service: Service; session: PersonSession; form: URLSearch
 
 /**
  * What every form of a signed-in person goes through before its verb: same origin (I1), a form, a session. Answers itself where one is
- * missing; signed out leads to the sign-in and back to `page`, with nothing done.
+ * missing; signed out leads to the sign-in and back to `page`, with nothing done. A browser gets a page about each refusal, a script a problem.
  */
 export async function receiveForm(
   request: Request,
@@ -35,8 +36,14 @@ export async function receiveForm(
         { requestId, reason: (error as Error).message, stack: (error as Error).stack },
         "a form failed",
       );
-    return toProblemResponse(error, requestId);
+    const problem = toProblemResponse(error, requestId);
+    return wantsPage(request) ? await refusalPage(request, problem, page) : problem;
   }
+}
+
+/** Whether a person's browser waits for the answer, and not a script of a page. */
+export function wantsPage(request: Request): boolean {
+  return request.headers.get("accept")?.includes("text/html") ?? false;
 }
 
 /** Refuses a form that was not made for this session, purpose and target. Errors: `stale_form`. */

@@ -1,4 +1,5 @@
 import type { ConfiguredProvider } from "@/lib/oidc/parse-providers";
+import { HiddenFields } from "./hidden-fields";
 
 type Props = {
   provider: ConfiguredProvider;
@@ -14,9 +15,7 @@ type Props = {
 export function ProviderForm({ provider, csrfToken, fields, label, isMain = false }: Props) {
   return (
     <form method="post" action={`/api/auth/signin/${provider.id}`}>
-      {Object.entries({ csrfToken, ...fields }).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
+      <HiddenFields fields={{ csrfToken, ...fields }} />
       <button className={`button w-full ${isMain ? "button-accent" : ""}`} type="submit">
         {label}
       </button>

@@ -1,5 +1,6 @@
 import { Problem } from "@/lib/problem";
 import { flashCookie, stepUpTarget } from "@/lib/requests/flash";
+import { readSource } from "@/lib/requests/source";
 import { sessionCookie } from "@/lib/sessions/cookie";
 import { stepUp } from "@/lib/sessions/step-up";
 import { type Posted, seeOther } from "./posted-form";
@@ -10,16 +11,18 @@ export async function stepUpWithPassword(
   request: Request,
   at: { stepUpFor: string; to: string; page: string },
 ): Promise<Response> {
-  const from = {
-    userAgent: request.headers.get("user-agent") ?? undefined,
-    address: request.headers.get("x-forwarded-for") ?? undefined,
-  };
   const back = async (notice: "wrong_password" | "throttled" | "unavailable", note = "") =>
     seeOther(at.page, [
       await flashCookie(service, { sid: session.sid, target: stepUpTarget(at.stepUpFor) }, { notice, note }),
     ]);
   try {
-    const claims = await stepUp(service, session, form.get("password") ?? "", at.stepUpFor, from);
+    const claims = await stepUp(
+      service,
+      session,
+      form.get("password") ?? "",
+      at.stepUpFor,
+      readSource(request.headers),
+    );
     return claims ? seeOther(at.to, [await sessionCookie(service, claims)]) : await back("wrong_password");
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

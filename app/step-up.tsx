@@ -8,6 +8,7 @@ import { isLocal } from "@/lib/sessions/step-up";
 import { goTo } from "./go-to";
 import { readNextAuthToken } from "./next-auth-token";
 import { PasskeyStepUp } from "./passkey-step-up";
+import { PasswordForm } from "./password-form";
 import { ProviderForm } from "./provider-form";
 
 type Props = {
@@ -41,7 +42,7 @@ export async function StepUp({ service, session, stepUpFor, page, submitTo, to, 
         </p>
       ) : null}
       {isLocal(service, session) ? (
-        <PasswordForm account={session.account} csrf={csrf} submitTo={submitTo} to={to} />
+        <PasswordForm action={submitTo} fields={{ csrf, to }} account={session.account} />
       ) : null}
       {provider && nextAuthToken ? (
         <div className="mt-5">
@@ -60,29 +61,5 @@ export async function StepUp({ service, session, stepUpFor, page, submitTo, to, 
         {t("notYou")}
       </a>
     </div>
-  );
-}
-
-async function PasswordForm(props: { account: string; csrf: string; submitTo: string; to: string }) {
-  const { account, csrf, submitTo, to } = props;
-  const t = await getTranslations("stepUp");
-  return (
-    <form className="card mt-5" method="post" action={submitTo}>
-      <div className="space-y-4 p-5">
-        <input type="hidden" name="csrf" value={csrf} />
-        <input type="hidden" name="to" value={to} />
-        <label className="block">
-          <span className="label">{t("email")}</span>
-          <input className="input mt-1" type="email" autoComplete="username" value={account} readOnly />
-        </label>
-        <label className="block">
-          <span className="label">{t("password")}</span>
-          <input className="input mt-1" type="password" name="password" autoComplete="current-password" required />
-        </label>
-        <button className="button button-accent w-full" type="submit">
-          {t("submit")}
-        </button>
-      </div>
-    </form>
   );
 }

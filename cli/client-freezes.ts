@@ -14,38 +14,13 @@ export function addFreezeCommands(clients: Command, run: Run): void {
     .command("freeze")
     .description("stop an MCP server at once: withdraw all that it has asked and not consumed, and refuse new requests")
     .argument("<client>", "its id (cli_…)")
-    .action((clientId: string) =>
-      run(async () => {
-        const frozen = await withService(async (service) => {
-          const result = await freezeClient(service, clientId, actor);
-          // Sent after the announcements and on the same queue: with its answer they are all on their way, before the pool closes.
-          await service.pool.query("SELECT 1");
-          return result;
-        });
-        const count = frozen.withdrawn.length;
-        return {
-          json: frozen,
-          lines: [
-            `${clientId} ${frozen.changed ? "is frozen" : "was frozen before"}; ${count} ${count === 1 ? "approval" : "approvals"} withdrawn.`,
-          ],
-        };
-      }),
-    );
+    .action((clientId: string) => run(() => freeze(clientId)));
 
   clients
     .command("freezes")
     .description("who has frozen an MCP server for themselves by saying that they did not ask for something")
     .argument("[client]", "its id (cli_…); every one where left out")
-    .action((clientId: string | undefined) =>
-      run(async () => {
-        const filter = clientId === undefined ? {} : { clientId };
-        const freezes = await withService((service) => listPersonFreezes(service.pool, filter));
-        return {
-          json: { freezes },
-          lines: freezes.length === 0 ? ["Nobody has frozen it for themselves."] : freezes.map(freezeLine),
-        };
-      }),
-    );
+    .action((clientId: string | undefined) => run(() => list(clientId)));
 
   clients
     .command("unfreeze")
@@ -58,14 +33,41 @@ export function addFreezeCommands(clients: Command, run: Run): void {
       ).conflicts("freeze"),
     )
     .option("--freeze <id>", "lift this one freeze of a person (frz_…, see clients freezes) instead")
-    .action((clientId: string, { person, freeze }: { person?: string; freeze?: string }) =>
-      run(async () => {
-        if (freeze !== undefined) return liftOne(clientId, freeze);
-        if (person !== undefined) return liftAll(clientId, person);
-        const lifted = await withService((service) => unfreezeClient(service, clientId, actor));
-        return { json: lifted, lines: [`${clientId} ${lifted.changed ? "may ask again" : "was not frozen"}.`] };
+    .action((clientId: string, { person, freeze: freezeId }: { person?: string; freeze?: string }) =>
+      run(() => {
+        if (freezeId !== undefined) return liftOne(clientId, freezeId);
+        return person === undefined ? liftForEverybody(clientId) : liftAll(clientId, person);
       }),
     );
+}
+
+async function freeze(clientId: string) {
+  const frozen = await withService(async (service) => {
+    const result = await freezeClient(service, clientId, actor);
+    // Sent after the announcements and on the same queue: with its answer they are all on their way, before the pool closes.
+    await service.pool.query("SELECT 1");
+    return result;
+  });
+  const count = frozen.withdrawn.length;
+  const words = frozen.changed ? "is frozen" : "was frozen before";
+  return {
+    json: frozen,
+    lines: [`${clientId} ${words}; ${count} ${count === 1 ? "approval" : "approvals"} withdrawn.`],
+  };
+}
+
+async function list(clientId: string | undefined) {
+  const filter = clientId === undefined ? {} : { clientId };
+  const freezes = await withService((service) => listPersonFreezes(service.pool, filter));
+  return {
+    json: { freezes },
+    lines: freezes.length === 0 ? ["Nobody has frozen it for themselves."] : freezes.map(freezeLine),
+  };
+}
+
+async function liftForEverybody(clientId: string) {
+  const lifted = await withService((service) => unfreezeClient(service, clientId, actor));
+  return { json: lifted, lines: [`${clientId} ${lifted.changed ? "may ask again" : "was not frozen"}.`] };
 }
 
 async function liftOne(clientId: string, freezeId: string) {

@@ -9,7 +9,8 @@ const links: Record<LinkedBy, string> = {
 };
 
 /** How an identity came to be its user's. */
-export const linkWords = (linkedBy: LinkedBy): string => links[linkedBy];
+export const linkWords = (linkedBy: LinkedBy | null): string =>
+  linkedBy === null ? "by nothing but a row that anybody may have written" : links[linkedBy];
 
 /** One way to sign in, and whether it is of use. */
 export function wayWords(way: SubjectReport["ways"][number]): string {

@@ -69,8 +69,8 @@ const origins: Record<LinkedBy, string> = {
   self_service: "linked by the person: signs in, decides only when signed in as it",
 };
 
-function identityLine({ iss, sub, linkedBy, isAuthentic, lastSignInAt }: ListedIdentity): string {
+function identityLine({ iss, sub, origin, isAuthentic, lastSignInAt }: ListedIdentity): string {
   const seen = lastSignInAt === null ? "never signed in" : `last signed in ${lastSignInAt.toISOString()}`;
   const fault = isAuthentic ? "" : "; NOT AUTHENTIC: this row was not written with this deployment's secret";
-  return `  ${sub} at ${iss}  ${origins[linkedBy]}; ${seen}${fault}`;
+  return `  ${sub} at ${iss}  ${origin === null ? "" : `${origins[origin]}; `}${seen}${fault}`;
 }

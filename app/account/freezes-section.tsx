@@ -1,9 +1,10 @@
-import { getFormatter, getTranslations } from "next-intl/server";
+import { getTranslations } from "next-intl/server";
 import { listOwnFreezes, type PersonFreeze } from "@/lib/clients/list-freezes";
 import { readClock } from "@/lib/database/clock";
 import type { Service } from "@/lib/process";
 import { csrfToken } from "@/lib/sessions/csrf";
 import { isRecent, type PersonSession } from "@/lib/sessions/session";
+import { instantFormat } from "../instant";
 import { Outside } from "../outside";
 import { freezeTarget, signInAgain } from "./freezes/target";
 
@@ -50,8 +51,7 @@ type RowProps = { freeze: PersonFreeze; csrf: string | undefined; isOwnIdentity:
 
 async function Row({ freeze, csrf, isOwnIdentity }: RowProps) {
   const t = await getTranslations("freezes");
-  const format = await getFormatter();
-  const until = format.dateTime(freeze.until, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
+  const instant = await instantFormat();
   const { iss, sub } = freeze.subject;
   return (
     <li className="row flex flex-wrap items-center justify-between gap-x-4">
@@ -59,7 +59,7 @@ async function Row({ freeze, csrf, isOwnIdentity }: RowProps) {
         <strong className="block" id={freeze.freezeId}>
           <Outside text={freeze.clientName} />
         </strong>
-        <span className="text-muted block text-sm">{t("until", { until })}</span>
+        <span className="text-muted block text-sm">{t("until", { until: instant(freeze.until) })}</span>
         {isOwnIdentity ? null : (
           <span className="text-muted block text-sm">
             {t.rich("forIdentity", { sub: () => <Outside text={sub} />, iss: () => <Outside text={iss} /> })}

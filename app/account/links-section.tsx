@@ -7,6 +7,7 @@ import { csrfToken } from "@/lib/sessions/csrf";
 import { isRecent, type PersonSession } from "@/lib/sessions/session";
 import { type ListedIdentity, listIdentities } from "@/lib/users/identities";
 import { goTo } from "../go-to";
+import { HiddenFields } from "../hidden-fields";
 import { readNextAuthToken } from "../next-auth-token";
 import { Outside } from "../outside";
 import { ProviderForm } from "../provider-form";
@@ -17,7 +18,7 @@ type Props = { service: Service; session: PersonSession };
 /** Whom else the person is known as: linked by themself for sign-in and inbox, or by an admin to decide. */
 export async function LinksSection({ service, session }: Props) {
   const t = await getTranslations("links");
-  const identities = (await listIdentities(service, session.userId)).filter(({ isAuthentic }) => isAuthentic);
+  const identities = (await listIdentities(service, session.userId)).filter(({ origin }) => origin !== null);
   if (identities.length < 2 && service.config.oidcProviders.length === 0) return null;
   const flash = await readFlash(service, await headers(), { sid: session.sid, target: linksTarget });
   const mayChange = isRecent(session, await readClock(service.pool));
@@ -54,9 +55,9 @@ type RowProps = Props & { identity: ListedIdentity; mayChange: boolean };
 
 async function Row({ service, session, identity, mayChange }: RowProps) {
   const t = await getTranslations("links");
-  const { iss, sub, linkedBy } = identity;
+  const { iss, sub, origin } = identity;
   const isCurrent = iss === session.iss && sub === session.sub;
-  const label = iss === service.issuer ? t("local") : providerOf(service, iss)?.label;
+  const label = origin === "self" ? t("local") : providerOf(service, iss)?.label;
   const csrf = csrfToken(service.secrets, { sid: session.sid, purpose: "account", target: unlinkTarget(identity) });
   const id = `identity-${Buffer.from(`${iss}\n${sub}`).toString("base64url")}`;
   return (
@@ -68,13 +69,11 @@ async function Row({ service, session, identity, mayChange }: RowProps) {
         <span className="text-muted block text-sm break-all">
           <Outside text={sub} />
         </span>
-        <span className="text-muted block text-sm">{t(`linkedBy.${linkedBy}`)}</span>
+        {origin ? <span className="text-muted block text-sm">{t(`linkedBy.${origin}`)}</span> : null}
       </div>
-      {linkedBy === "self_service" && mayChange && !isCurrent ? (
+      {origin === "self_service" && mayChange && !isCurrent ? (
         <form method="post" action="/account/links/unlink">
-          <input type="hidden" name="csrf" value={csrf} />
-          <input type="hidden" name="iss" value={iss} />
-          <input type="hidden" name="sub" value={sub} />
+          <HiddenFields fields={{ csrf, iss, sub }} />
           <button className="button-plain" type="submit" aria-describedby={id}>
             {t("unlink")}
           </button>

@@ -1,4 +1,4 @@
-import { getFormatter, getTranslations } from "next-intl/server";
+import { getTranslations } from "next-intl/server";
 import { readClock } from "@/lib/database/clock";
 import { mayChangePasskeys } from "@/lib/passkeys/may-change";
 import { passkeyNameMax } from "@/lib/passkeys/name";
@@ -7,6 +7,7 @@ import { passkeysMax } from "@/lib/passkeys/register";
 import type { Service } from "@/lib/process";
 import { csrfToken } from "@/lib/sessions/csrf";
 import { isRecent, type PersonSession } from "@/lib/sessions/session";
+import { instantFormat } from "../instant";
 import { AddPasskey } from "./add-passkey";
 import { newPasskeyTarget, passkeyTarget, signInAgain } from "./passkeys/target";
 
@@ -58,8 +59,7 @@ type RowProps = { passkey: Passkey; csrf: string; mayRename: boolean; mayRemove:
 
 async function Row({ passkey, csrf, mayRename, mayRemove, isLast }: RowProps) {
   const t = await getTranslations("passkeys");
-  const format = await getFormatter();
-  const at = (instant: Date) => format.dateTime(instant, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
+  const at = await instantFormat();
   const { name, createdAt, lastUsedAt, isBackedUp } = passkey;
   return (
     <div className="row">

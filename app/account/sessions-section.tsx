@@ -1,9 +1,10 @@
-import { getFormatter, getTranslations } from "next-intl/server";
+import { getTranslations } from "next-intl/server";
 import type { Service } from "@/lib/process";
 import { csrfToken } from "@/lib/sessions/csrf";
 import { describeUserAgent } from "@/lib/sessions/describe-user-agent";
 import { type ListedSession, listSessions } from "@/lib/sessions/list";
 import type { PersonSession } from "@/lib/sessions/session";
+import { instantFormat } from "../instant";
 import { endOthersTarget, endTarget } from "./sessions/target";
 
 type Props = { service: Service; session: PersonSession };
@@ -37,8 +38,7 @@ export async function SessionsSection({ service, session }: Props) {
 
 async function Row({ listed, csrf }: { listed: ListedSession; csrf: string }) {
   const t = await getTranslations("sessions");
-  const format = await getFormatter();
-  const at = (instant: Date) => format.dateTime(instant, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
+  const instant = await instantFormat();
   const device = await deviceName(listed.userAgent);
   return (
     <li className="row flex flex-wrap items-center justify-between gap-x-4">
@@ -53,7 +53,7 @@ async function Row({ listed, csrf }: { listed: ListedSession; csrf: string }) {
               {" · "}
             </>
           ) : null}
-          {t("times", { signedIn: at(listed.createdAt), seen: at(listed.lastSeenAt) })}
+          {t("times", { signedIn: instant(listed.createdAt), seen: instant(listed.lastSeenAt) })}
         </span>
       </div>
       {listed.isCurrent ? null : (

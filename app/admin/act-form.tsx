@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { Service } from "@/lib/process";
 import { csrfToken } from "@/lib/sessions/csrf";
 import type { PersonSession } from "@/lib/sessions/session";
+import { HiddenFields } from "../hidden-fields";
 import { actTarget, adminPath } from "./posted-form";
 
 /** What the forms of an admin's page about one client or user have in common. `canAct`: the sign-in is recent. */
@@ -16,9 +17,7 @@ export function ActForm({ acts, verb, fields = {}, className = "", children }: P
   const csrf = csrfToken(service.secrets, { sid: session.sid, purpose: "admin", target: actTarget(about, verb, id) });
   return (
     <form className={className} method="post" action={`${adminPath(about, id)}/${verb}`}>
-      {Object.entries({ csrf, ...fields }).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
+      <HiddenFields fields={{ csrf, ...fields }} />
       {children}
     </form>
   );

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { isDone, readNotice } from "@/lib/admin/notice";
 import { getService } from "@/lib/process";
 import { isRecent, type PersonSession, recentSeconds } from "@/lib/sessions/session";
+import { signInAgainPath } from "../account/sign-in-again/path";
 import { PageFrame } from "../page-frame";
 
 type Props = {
@@ -44,23 +45,9 @@ export async function SignInFirst({ path, session, now }: { path: string; sessio
   return (
     <div className="bg-note border-line mt-4 flex flex-wrap items-center justify-between gap-x-6 gap-y-2 rounded-xl border px-4 py-3">
       <p className="min-w-0 flex-1 basis-64">{t("signInFirst", { minutes: recentSeconds / 60 })}</p>
-      <a className="button w-full sm:w-auto" href={`/account/sign-in-again?to=${encodeURIComponent(path)}`}>
+      <a className="button w-full sm:w-auto" href={signInAgainPath(path)}>
         {t("signIn")}
       </a>
     </div>
-  );
-}
-
-/** Facts about a client or a person: name beside value where there is room. */
-export function Facts({ facts }: { facts: [string, ReactNode][] }) {
-  return (
-    <dl className="card mt-4">
-      {facts.map(([label, value]) => (
-        <div className="row sm:grid sm:grid-cols-[12rem_1fr] sm:gap-4" key={label}>
-          <dt className="label">{label}</dt>
-          <dd className="min-w-0 break-words">{value}</dd>
-        </div>
-      ))}
-    </dl>
   );
 }

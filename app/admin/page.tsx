@@ -3,12 +3,12 @@ import type { Alert } from "@/lib/admin/alerts";
 import { readOverview } from "@/lib/admin/overview";
 import type { ListedClient } from "@/lib/clients/list";
 import { getService } from "@/lib/process";
+import { Instant } from "../instant";
 import { miss } from "../miss";
 import { Outside } from "../outside";
 import { PageFrame } from "../page-frame";
 import { requireSession } from "../session";
 import { ClientState } from "./client-state";
-import { instantFormat } from "./instant";
 import { adminTitle } from "./title";
 
 export const generateMetadata = () => adminTitle("admin");
@@ -48,7 +48,6 @@ export default async function AdminPage() {
 async function Alerts({ alerts }: { alerts: Alert[] }) {
   if (alerts.length === 0) return null;
   const t = await getTranslations("admin");
-  const instant = await instantFormat();
   return (
     <section className="mt-4" aria-label={t("alerts")}>
       <h2 className="heading mb-2">{t("alerts")}</h2>
@@ -59,7 +58,7 @@ async function Alerts({ alerts }: { alerts: Alert[] }) {
             {t.rich("alert", { people: alert.people, client: () => <Outside text={alert.clientName} /> })}
           </p>
           <p className="flex flex-wrap items-center justify-between gap-x-4 font-normal">
-            <time dateTime={alert.at.toISOString()}>{instant(alert.at)}</time>
+            <Instant at={alert.at} />
             <a className="button-plain text-danger font-semibold" href={`/admin/clients/${alert.clientId}`}>
               {t("look")}
             </a>

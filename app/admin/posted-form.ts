@@ -1,15 +1,17 @@
 import { actAsAdmin } from "@/lib/admin/act";
 import { type AdminNotice, noticeCookie, type TypedLink } from "@/lib/admin/notice";
 import type { AuditActor } from "@/lib/audit/event";
-import { Problem } from "@/lib/problem";
-import { type Posted, receiveForm, requireCsrf, seeOther } from "../posted-form";
+import { Problem, type ProblemCode } from "@/lib/problem";
+import { signInAgainPath } from "../account/sign-in-again/path";
+import { type Posted, receiveForm, requireCsrf, seeOther, wantsPage } from "../posted-form";
 
 export type AdminForm = Posted & { id: string; actor: AuditActor };
 type Said = AdminNotice | { notice: AdminNotice; link: TypedLink };
 
 /**
  * As `receiveForm`, for a form of an admin's page about one client or user: nothing is here for anybody but admins, and a sign-in that is
- * not recent leads to a fresh one and back to the page, with nothing done. `act` says what the page then tells.
+ * not recent leads to a fresh one and back to the page, with nothing done. `act` says what the page then tells; where what it is about is not
+ * there (any more), a browser comes back to the page too, which is that of a miss where the client or user is what is not there.
  */
 export function receiveAdminForm(
   request: Request,
@@ -21,19 +23,25 @@ export function receiveAdminForm(
   const page = adminPath(about, id);
   return receiveForm(request, page, async (posted) => {
     const { service, session } = posted;
-    const acting = await actAsAdmin(service, session);
+    const acting = await actAsAdmin(service, session, request.headers);
     if (acting.kind === "missing") throw new Problem("not_found");
     const said = await actOnce(
       posted,
       actTarget(about, verb, id),
       acting.kind === "acting" ? acting.actor : undefined,
       (actor) => act({ ...posted, id, actor }),
-    );
-    if (said === "step_up") return seeOther(`/account/sign-in-again?to=${encodeURIComponent(page)}`);
+    ).catch((error: unknown) => {
+      if (wantsPage(request) && error instanceof Problem && isGone.has(error.code)) return "gone" as const;
+      throw error;
+    });
+    if (said === "step_up") return seeOther(signInAgainPath(page));
     const { notice, link } = typeof said === "string" ? { notice: said, link: undefined } : said;
     return seeOther(page, [await noticeCookie(service, { sid: session.sid, page }, notice, link)]);
   });
 }
+
+/** Of an act: what it names is not there, or is no longer what the page has shown. */
+const isGone = new Set<ProblemCode>(["not_found", "invalid_request"]);
 
 /** The page of a client or a user; the id is one step of the path, whatever it holds. */
 export function adminPath(about: "client" | "user", id: string): string {

@@ -1,6 +1,7 @@
-import { getFormatter, getTranslations } from "next-intl/server";
+import { getTranslations } from "next-intl/server";
 import { type AuditFilter, listAudit } from "@/lib/audit/list";
 import { getService } from "@/lib/process";
+import { Instant } from "../instant";
 import { miss } from "../miss";
 import { PageFrame } from "../page-frame";
 import { pageTitle } from "../page-title";
@@ -19,7 +20,6 @@ export default async function AuditPage({ searchParams }: { searchParams: Promis
   const page = await listAudit(getService(), session, filter);
   if (!page) return miss();
   const t = await getTranslations("audit");
-  const format = await getFormatter();
   const older = new URLSearchParams(
     Object.entries(search).flatMap(([name, value]) =>
       typeof value === "string" && value !== "" && name !== "cursor" ? [[name, value]] : [],
@@ -34,9 +34,7 @@ export default async function AuditPage({ searchParams }: { searchParams: Promis
       <ol className="card mt-4" aria-label={t("title")}>
         {page.events.map((event) => (
           <li className="row grid gap-x-4 gap-y-0.5 sm:grid-cols-[13rem_12rem_1fr]" key={String(event.seq)}>
-            <time className="text-muted text-sm" dateTime={event.at.toISOString()}>
-              {format.dateTime(event.at, { dateStyle: "medium", timeStyle: "medium", timeZone: "UTC" })}
-            </time>
+            <Instant className="text-muted text-sm" at={event.at} precision="seconds" />
             <span className="font-mono text-sm break-all">{event.type}</span>
             <span className="min-w-0 text-sm break-words">
               {event.approvalId ? (
@@ -51,7 +49,6 @@ export default async function AuditPage({ searchParams }: { searchParams: Promis
           </li>
         ))}
       </ol>
-      <p className="text-muted mt-2 text-sm">{t("utc")}</p>
       {page.nextCursor ? (
         <a className="button-plain" href={`/audit?${older}`}>
           {t("older")}

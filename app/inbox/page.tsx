@@ -1,6 +1,7 @@
-import { getFormatter, getLocale, getTranslations } from "next-intl/server";
+import { getLocale, getTranslations } from "next-intl/server";
 import { type Account, type InboxItem, readInbox } from "@/lib/approvals/inbox";
 import { getService } from "@/lib/process";
+import { instantFormat } from "../instant";
 import { Outside } from "../outside";
 import { PageFrame } from "../page-frame";
 import { pageTitle } from "../page-title";
@@ -77,7 +78,7 @@ async function Item({ item, now }: { item: InboxItem; now: Date }) {
 
 async function Facts({ item, now }: { item: InboxItem; now: Date }) {
   const t = await getTranslations("inbox");
-  const format = await getFormatter();
+  const instant = await instantFormat();
   const minutes = Math.max(1, Math.ceil((item.expiresAt.getTime() - now.getTime()) / 60_000));
   return (
     <span className="text-muted flex flex-wrap justify-between gap-x-4 text-sm">
@@ -87,7 +88,7 @@ async function Facts({ item, now }: { item: InboxItem; now: Date }) {
           ? minutes < 60
             ? t("left", { minutes })
             : t("leftHours", { hours: Math.floor(minutes / 60), minutes: minutes % 60 })
-          : `${t(`status.${item.isRun ? "run" : item.status}`)} · ${format.dateTime(item.createdAt, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })} UTC`}
+          : `${t(`status.${item.isRun ? "run" : item.status}`)} · ${instant(item.createdAt)}`}
       </span>
     </span>
   );

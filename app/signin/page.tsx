@@ -6,6 +6,7 @@ import { goTo } from "../go-to";
 import { readNextAuthToken } from "../next-auth-token";
 import { PageFrame } from "../page-frame";
 import { pageTitle } from "../page-title";
+import { PasswordForm } from "../password-form";
 import { ProviderForm } from "../provider-form";
 import { PasskeySignIn } from "./passkey-sign-in";
 
@@ -56,34 +57,11 @@ async function Ways({ csrfToken, to }: { csrfToken: string; to: string }) {
           ))}
         </div>
       ) : null}
-      <PasswordForm csrfToken={csrfToken} to={to} />
+      <PasswordForm action="/api/auth/callback/credentials" fields={{ csrfToken, callbackUrl: to }} />
       <div className="mt-5">
         <PasskeySignIn csrfToken={csrfToken} callbackUrl={to} />
       </div>
     </>
-  );
-}
-
-async function PasswordForm({ csrfToken, to }: { csrfToken: string; to: string }) {
-  const t = await getTranslations("signin");
-  return (
-    <form className="card mt-5" method="post" action="/api/auth/callback/credentials">
-      <div className="space-y-4 p-5">
-        <input type="hidden" name="csrfToken" value={csrfToken} />
-        <input type="hidden" name="callbackUrl" value={to} />
-        <label className="block">
-          <span className="label">{t("email")}</span>
-          <input className="input mt-1" type="email" name="email" autoComplete="username" required />
-        </label>
-        <label className="block">
-          <span className="label">{t("password")}</span>
-          <input className="input mt-1" type="password" name="password" autoComplete="current-password" required />
-        </label>
-        <button className="button button-accent w-full" type="submit">
-          {t("submit")}
-        </button>
-      </div>
-    </form>
   );
 }
 

@@ -23,6 +23,7 @@ const refused = [
   "link_unverified",
   "disable_self",
   "busy",
+  "gone",
   "stale_form",
 ] as const;
 

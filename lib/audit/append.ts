@@ -13,6 +13,7 @@ export async function appendAudit(
   db: Pick<Database, "$executeRawUnsafe"> | Pick<pg.Pool, "query">,
   event: AuditEventInput,
 ): Promise<void> {
+  const { actor, data } = whence(event);
   const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value));
   const values = [
     event.type,
@@ -20,12 +21,20 @@ export async function appendAudit(
     event.approvalSeq ?? null,
     event.clientId ?? null,
     event.tool ?? null,
-    json(event.actor),
+    json(actor),
     event.decision ?? null,
     event.reason ?? null,
     json(event.metadata),
-    json(event.data),
+    json(data),
   ];
   if ("query" in db) await db.query(insertSql, values);
   else await db.$executeRawUnsafe(insertSql, ...values);
+}
+
+/** Takes where an admin acted from out of the actor, so that each act on a page says it without its verb having to. */
+function whence({ actor, data }: AuditEventInput): Pick<AuditEventInput, "actor" | "data"> {
+  if (actor.kind !== "admin" || actor.from === undefined) return { actor, ...(data ? { data } : {}) };
+  const { from, ...who } = actor;
+  const { address, userAgent } = from;
+  return { actor: who, data: { ...data, ...(address ? { address } : {}), ...(userAgent ? { userAgent } : {}) } };
 }

@@ -1,8 +1,13 @@
-/** Who did it (section 13). `service` acts on deadlines and policies. */
+import type { RequestSource } from "../requests/source";
+
+/**
+ * Who did it (section 13). `service` acts on deadlines and policies. `from`, of an admin on a page, is kept in the event's `data`, where
+ * sign-ins keep theirs, and not in its `actor`.
+ */
 export type AuditActor =
   | { kind: "person"; iss: string; sub: string; userId: string }
   | { kind: "client"; keyId: string }
-  | { kind: "admin"; userId?: string; via: "cli" | "page" }
+  | { kind: "admin"; userId?: string; via: "cli" | "page"; from?: RequestSource }
   | { kind: "service" };
 
 /** The approval's own events; those after `approval.minted` are also webhook events. */

@@ -1,6 +1,5 @@
 import type pg from "pg";
 import type { Subject } from "../approvals/approval";
-import { rightToDecide } from "../approvals/subject";
 import { appendAudit } from "../audit/append";
 import type { AuditActor } from "../audit/event";
 import { readClock } from "../database/clock";
@@ -8,6 +7,7 @@ import { transact } from "../database/transact";
 import { Problem } from "../problem";
 import type { Service } from "../process";
 import { isRecent, type PersonSession } from "../sessions/session";
+import { type IdentityRow, isAuthenticIdentity } from "../users/identity";
 
 /**
  * Lifts what one person has put up against a client, on behalf of an admin: the client may ask that person again from the commit on. What
@@ -41,12 +41,13 @@ export type LiftResult = "lifted" | "step_up" | "missing";
 
 /**
  * Lifts a freeze on behalf of the person who may decide for its subject (I2), after a sign-in within `recentSeconds` by the database's
- * clock: an agent that drives a browser left open must not undo it. Idempotent. `missing`: unknown, or not theirs.
+ * clock: an agent that drives a browser left open must not undo it. The right is judged by rows that stay locked until the commit, as for a
+ * decision: whoever takes it away at the same moment is either seen or waits. Idempotent. `missing`: unknown, or not theirs (any more).
  */
 export async function liftOwnFreeze(service: Service, session: PersonSession, freezeId: string): Promise<LiftResult> {
-  const freeze = await readFreeze(service.pool, freezeId);
-  if (!freeze || !(await rightToDecide(service, session, freeze.subject))) return "missing";
   return transact(service.pool, async (db) => {
+    const freeze = await readFreeze(db, freezeId);
+    if (!freeze || !(await holdsRight(db, service, session, freeze.subject))) return "missing";
     if (!isRecent(session, await readClock(db))) return "step_up";
     if (await lift(db, freezeId))
       await appendAudit(db, {
@@ -57,6 +58,27 @@ export async function liftOwnFreeze(service: Service, session: PersonSession, fr
       });
     return "lifted";
   });
+}
+
+/**
+ * `rightToDecide`, of what holds now and cannot be taken away before the commit: the identity, the user and the session. Locked in this
+ * order, since taking a link away locks the identity first and ends sessions last.
+ */
+async function holdsRight(db: pg.PoolClient, service: Service, session: PersonSession, of: Subject): Promise<boolean> {
+  const { userId, sid, iss, sub } = session;
+  const { rows } = await db.query<IdentityRow>(
+    `SELECT "iss", "sub", "user_id" AS "userId", "may_approve" AS "mayApprove", "linked_by" AS "linkedBy", "mac" FROM "identity"
+     WHERE "iss" = $1 AND "sub" = $2 AND "user_id" = $3 FOR SHARE`,
+    [of.iss, of.sub, userId],
+  );
+  const [identity] = rows;
+  if (!identity) return false;
+  const isOwn = iss === of.iss && sub === of.sub;
+  const isLink = identity.mayApprove && identity.linkedBy === "admin" && isAuthenticIdentity(service.secrets, identity);
+  if (!isOwn && !isLink) return false;
+  const user = `SELECT 1 FROM "user" WHERE "id" = $1 AND "disabled_at" IS NULL FOR SHARE`;
+  const held = `SELECT 1 FROM "session" WHERE "sid" = $1 AND "user_id" = $2 AND "revoked_at" IS NULL FOR SHARE`;
+  return (await db.query(user, [userId])).rowCount === 1 && (await db.query(held, [sid, userId])).rowCount === 1;
 }
 
 async function readFreeze(

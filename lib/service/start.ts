@@ -35,11 +35,8 @@ export async function startService(
 ): Promise<{ service: Service; stop(): Promise<void> }> {
   const log = options.log ?? createLogger(config);
   const secrets = await loadSecrets(config);
-  if (secrets.previous)
-    log.warn(
-      {},
-      "a second secret is accepted beside COUNTERSIGN_SECRET: end the rotation with `secret rotate-rows` and `secret drop-previous`",
-    );
+  if (secrets.previous && options.listen)
+    log.warn({}, "a second secret is accepted: end the rotation with `secret rotate-rows` and `secret drop-previous`");
   const database = await openDatabase(config, log);
   const pool = createPool({ connectionString: database.url, max: config.databasePoolMax, log });
   const prisma = createPrisma(pool);

@@ -37,7 +37,7 @@ export type SubjectReport = Subject & {
   /** Empty where they can decide. */
   obstacles: Obstacle[];
   remarks: Remark[];
-  user: (NamedUser & { isDisabled: boolean; linkedBy: LinkedBy }) | undefined;
+  user: (NamedUser & { isDisabled: boolean; linkedBy: LinkedBy | null }) | undefined;
   /** `decides`: signed in like this they may decide for the subject. */
   ways: (Way & { decides: boolean })[];
 };
@@ -68,7 +68,7 @@ export async function explainSubject(service: Service, subject: Subject): Promis
     user: known && {
       ...nameUser(known.user, identities),
       isDisabled: known.user.disabledAt !== null,
-      linkedBy: known.own.linkedBy,
+      linkedBy: known.own.origin,
     },
     ways,
   };

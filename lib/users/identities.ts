@@ -7,13 +7,17 @@ export type LinkedBy = "self" | "sign_in" | "admin" | "self_service";
 export type ListedIdentity = {
   iss: string;
   sub: string;
+  /** What the row says of itself. */
   linkedBy: LinkedBy;
+  /**
+   * How it came to be theirs as far as this service vouches for it: `self` is the local account that the user is, and no other, whatever the
+   * row says; null where nothing but a row that was not written with the secret says so (I17).
+   */
+  origin: LinkedBy | null;
   /** The user may decide for it in every session of theirs, not only in one of this identity (I2). */
   isAdminLink: boolean;
   /** False: the row was not written with the secret, so it gives no right (I17). */
   isAuthentic: boolean;
-  /** The local account that the user is. */
-  isOwn: boolean;
   /** An admin may take it away: it is a link, not who the user is. */
   isLink: boolean;
   createdAt: Date;
@@ -31,14 +35,13 @@ export async function listIdentities(service: Service, userId: string): Promise<
     const { iss, sub, createdAt, lastSignInAt } = row;
     const linkedBy = row.linkedBy as LinkedBy;
     const isAdminLink = isAuthentic && row.mayApprove && linkedBy === "admin";
-    const isOwn = isOwnAccount(service, row);
     return {
       iss,
       sub,
       linkedBy,
+      origin: isOwnAccount(service, row) ? "self" : isAuthentic && linkedBy !== "self" ? linkedBy : null,
       isAdminLink,
       isAuthentic,
-      isOwn,
       isLink: isLink(service, row),
       createdAt,
       lastSignInAt,

@@ -125,7 +125,7 @@ describe("signing in at a provider", () => {
       ["nameless", "Pairwise", "did not say who you are"],
       ["ada", "Down", "could not be reached"],
       // Signed with another algorithm than the one that is configured (RFC 8725 section 3.1).
-      ["ada", "Mismatched", "its answer did not hold"],
+      ["ada", "Mismatched", "its answer could not be trusted"],
     ] as const) {
       const browser = new WebBrowser();
       const page = await signInAt(stage, browser, login, "/account", label);

@@ -118,7 +118,7 @@ describe("a step-up at the provider", () => {
 
   it("works for a browser that has lost next-auth's own token since it signed in: it is given a new one on the way", async () => {
     const at = await beforeStepUp("ada");
-    for (const path of [`/a/${at.id}`, "/account", "/account/sign-in-again?to=/account"]) {
+    for (const path of [`/a/${at.id}`, "/account", "/account/sign-in-again?to=%2Faccount"]) {
       at.browser.drop("next-auth.csrf-token");
       const page = await at.browser.open(stage.url + path);
       expect([page.status, page.forms.some(({ fields }) => fields["csrfToken"])]).toEqual([200, true]);

@@ -85,7 +85,7 @@ describe("a passkey", () => {
 
     await proveWithPasskey();
     await page.getByText("Remove", { exact: true }).click();
-    await page.getByText("It is your only one", { exact: false }).waitFor();
+    await page.getByText("This is your only passkey", { exact: false }).waitFor();
     await page.getByRole("button", { name: "Remove this passkey" }).click();
     await page.getByText("Old phone", { exact: true }).waitFor({ state: "detached" });
 
@@ -146,7 +146,7 @@ describe("a passkey", () => {
     await register("Eve's phone");
     await registeredBy(service, (await signIn(service, ada)).session);
     await signedInSince(ada, 3600);
-    await page.goto("/account/sign-in-again?to=/account");
+    await page.goto("/account/sign-in-again?to=%2Faccount");
     await page.getByRole("button", { name: "Use a passkey" }).click();
     await page.getByText("No passkey of this account answered.", { exact: false }).waitFor();
     expect(page.url()).toContain("/account/sign-in-again");

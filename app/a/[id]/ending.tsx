@@ -1,4 +1,4 @@
-import { getFormatter, getTranslations } from "next-intl/server";
+import { getTranslations } from "next-intl/server";
 import { type Approval, isLapsed, statusAt } from "@/lib/approvals/approval";
 import { cooldownUntil } from "@/lib/approvals/lift-cooldown";
 import type { Opened } from "@/lib/approvals/open";
@@ -7,6 +7,7 @@ import type { Service } from "@/lib/process";
 import { csrfToken } from "@/lib/sessions/csrf";
 import type { PersonSession } from "@/lib/sessions/session";
 import { freezesPlace } from "../../account/freezes/target";
+import { Instant, instantFormat } from "../../instant";
 import { Outside } from "../../outside";
 
 type Props = { service: Service; session: PersonSession; opened: Opened };
@@ -15,8 +16,7 @@ type Props = { service: Service; session: PersonSession; opened: Opened };
 export async function Ending({ service, session, opened }: Props) {
   const { approval, now } = opened;
   const t = await getTranslations("ending");
-  const format = await getFormatter();
-  const instant = (at: Date) => format.dateTime(at, { dateStyle: "medium", timeStyle: "medium", timeZone: "UTC" });
+  const instant = await instantFormat("seconds");
   const kind = endingOf(approval, now);
   const isGood = kind === "accepted" || kind === "running" || kind === "succeeded";
   const at =
@@ -29,7 +29,9 @@ export async function Ending({ service, session, opened }: Props) {
     <section className="card mb-6" aria-label={t("label")}>
       <div className={`row ${isGood ? "bg-good-ground text-good" : "bg-note"}`}>
         <p className="text-lg font-bold">{t(`${kind}.title`)}</p>
-        <p className="text-sm">{t("at", { at: instant(at) })}</p>
+        <p className="text-sm">
+          <Instant at={at} precision="seconds" />
+        </p>
       </div>
       <p className="row">{t(`${kind}.what`)}</p>
       {approval.note ? (

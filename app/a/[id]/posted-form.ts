@@ -1,6 +1,6 @@
 import { Problem } from "@/lib/problem";
 import { type Flash, flashCookie } from "@/lib/requests/flash";
-import { type Posted, receiveForm, seeOther } from "../../posted-form";
+import { type Posted, receiveForm, seeOther, wantsPage } from "../../posted-form";
 
 export type PostedForm = Posted & { id: string };
 
@@ -14,8 +14,7 @@ export function receiveApprovalForm(
   return receiveForm(request, pagePath(id), (posted) =>
     answer({ ...posted, id }).catch((error: unknown) => {
       const isStale = error instanceof Problem && error.code === "stale_form";
-      if (isStale && request.headers.get("accept")?.includes("text/html"))
-        return backWith({ ...posted, id }, { notice: "stale_form", note: "" });
+      if (isStale && wantsPage(request)) return backWith({ ...posted, id }, { notice: "stale_form", note: "" });
       throw error;
     }),
   );

@@ -1,3 +1,5 @@
+import { signInAgainPath } from "../sign-in-again/path";
+
 /** What the token of a form that lifts a freeze is bound to. */
 export const freezeTarget = (freezeId: string) => `freeze:${freezeId}`;
 
@@ -5,4 +7,4 @@ export const freezeTarget = (freezeId: string) => `freeze:${freezeId}`;
 export const freezesPlace = "/account#freezes";
 
 /** Where lifting leads whose sign-in is too old, and back. */
-export const signInAgain = `/account/sign-in-again?to=${encodeURIComponent(freezesPlace)}`;
+export const signInAgain = signInAgainPath(freezesPlace);

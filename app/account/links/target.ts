@@ -1,3 +1,5 @@
+import { signInAgainPath } from "../sign-in-again/path";
+
 /** What the token of a form that goes to a provider to link an account is bound to. */
 export const linkTarget = (providerId: string) => `link:${providerId}`;
 
@@ -8,4 +10,4 @@ export const unlinkTarget = ({ iss, sub }: { iss: string; sub: string }) => `unl
 export const linksPlace = "/account#links";
 
 /** Where changing a link leads whose sign-in is too old, and back. */
-export const signInAgain = `/account/sign-in-again?to=${encodeURIComponent(linksPlace)}`;
+export const signInAgain = signInAgainPath(linksPlace);

@@ -1,3 +1,5 @@
+import { signInAgainPath } from "../sign-in-again/path";
+
 /** What the token of a form that changes a passkey is bound to. */
 export const passkeyTarget = (credentialId: string) => `passkey:${credentialId}`;
 
@@ -5,7 +7,7 @@ export const passkeyTarget = (credentialId: string) => `passkey:${credentialId}`
 export const newPasskeyTarget = "passkey:new";
 
 /** Where what changes the account leads whose sign-in is too old, and back. */
-export const signInAgain = "/account/sign-in-again?to=/account";
+export const signInAgain = signInAgainPath("/account");
 
 /** The section of the page. */
 export const passkeysPlace = "/account#passkeys";

@@ -9,6 +9,7 @@ import { PageFrame } from "../../page-frame";
 import { pageTitle } from "../../page-title";
 import { requireSession } from "../../session";
 import { StepUp } from "../../step-up";
+import { signInAgainPath } from "./path";
 
 type Props = { searchParams: Promise<{ to?: string | string[] }> };
 
@@ -18,7 +19,7 @@ export const generateMetadata = () => pageTitle("stepUp");
 export default async function AccountSignInAgainPage({ searchParams }: Props) {
   const { to: wanted } = await searchParams;
   const to = samePath(typeof wanted === "string" ? wanted : "/account");
-  const path = `/account/sign-in-again?to=${encodeURIComponent(to)}`;
+  const path = signInAgainPath(to);
   const service = getService();
   const session = await requireSession(path);
   const t = await getTranslations("stepUp");

@@ -1,11 +1,11 @@
 import { getTranslations } from "next-intl/server";
 import { type ListedPerson, listPeople } from "@/lib/admin/list-people";
 import { getService } from "@/lib/process";
+import { instantFormat } from "../../instant";
 import { miss } from "../../miss";
 import { Outside } from "../../outside";
 import { requireSession } from "../../session";
 import { AdminFrame } from "../frame";
-import { instantFormat } from "../instant";
 import { SaidBy } from "../named-user";
 import { adminPath } from "../posted-form";
 import { adminTitle } from "../title";

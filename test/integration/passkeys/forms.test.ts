@@ -68,11 +68,11 @@ describe("the forms of the account page", () => {
       csrf: token(old.session, "passkey:new"),
       name: "Laptop",
     });
-    expect(await asked.json()).toEqual({ goTo: "/account/sign-in-again?to=/account" });
+    expect(await asked.json()).toEqual({ goTo: "/account/sign-in-again?to=%2Faccount" });
     const { credentialId } = await registeredBy(service, adas.session);
     const csrf = token(old.session, `passkey:${credentialId}`);
     const removed = await post(`/account/passkeys/${credentialId}/remove`, old.cookie, { csrf });
-    expect([removed.status, removed.headers.get("location")]).toEqual([303, "/account/sign-in-again?to=/account"]);
+    expect([removed.status, removed.headers.get("location")]).toEqual([303, "/account/sign-in-again?to=%2Faccount"]);
     expect((await passkeysOf(adas.session)).map((passkey) => passkey.credentialId)).toContain(credentialId);
   });
 
@@ -96,7 +96,7 @@ describe("the forms of the account page", () => {
     const csrf = token(session, `passkey:${credentialId}`);
     for (const verb of ["rename", "remove"]) {
       const answer = await post(`/account/passkeys/${credentialId}/${verb}`, cookie, { csrf, name: "Late" });
-      expect([answer.status, answer.headers.get("location")]).toEqual([303, "/account/sign-in-again?to=/account"]);
+      expect([answer.status, answer.headers.get("location")]).toEqual([303, "/account/sign-in-again?to=%2Faccount"]);
     }
     expect((await passkeysOf(session)).find((passkey) => passkey.credentialId === credentialId)?.name).toBe("Phone");
   });

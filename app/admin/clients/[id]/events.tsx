@@ -1,13 +1,12 @@
 import { getTranslations } from "next-intl/server";
 import type { SecurityEvent } from "@/lib/admin/security-events";
+import { Instant } from "../../../instant";
 import { Outside } from "../../../outside";
-import { instantFormat } from "../../instant";
 import { UserLink } from "../../named-user";
 
 /** What looked wrong about a client of late. */
 export async function SecurityEvents({ events }: { events: SecurityEvent[] }) {
   const t = await getTranslations("admin");
-  const instant = await instantFormat();
   return (
     <section className="mt-6" aria-label={t("client.events")}>
       <h2 className="heading mb-2">{t("client.events")}</h2>
@@ -17,9 +16,7 @@ export async function SecurityEvents({ events }: { events: SecurityEvent[] }) {
         <ol className="card">
           {events.map((event) => (
             <li className="row grid gap-x-4 sm:grid-cols-[13rem_1fr]" key={event.seq}>
-              <time className="text-muted text-sm" dateTime={event.at.toISOString()}>
-                {instant(event.at)}
-              </time>
+              <Instant className="text-muted text-sm" at={event.at} />
               <span className="min-w-0">
                 {t(`events.${nameOf(event)}`)}
                 <span className="text-muted block text-sm break-words">

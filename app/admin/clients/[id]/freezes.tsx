@@ -1,8 +1,8 @@
 import { getTranslations } from "next-intl/server";
 import type { PersonFreeze } from "@/lib/clients/list-freezes";
+import { instantFormat } from "../../../instant";
 import { Outside } from "../../../outside";
 import { ActForm, type Acts } from "../../act-form";
-import { instantFormat } from "../../instant";
 import { UserLink } from "../../named-user";
 import { adminPath } from "../../posted-form";
 

@@ -4,13 +4,14 @@ import { readClientForAdmin } from "@/lib/admin/read-client";
 import type { ListedClient } from "@/lib/clients/list";
 import { getService } from "@/lib/process";
 import { isRecent } from "@/lib/sessions/session";
+import { Facts } from "../../../facts";
+import { Instant, instantFormat } from "../../../instant";
 import { miss } from "../../../miss";
 import { Outside } from "../../../outside";
 import { requireSession } from "../../../session";
 import { ActForm, ActSection, type Acts } from "../../act-form";
 import { ClientState } from "../../client-state";
-import { AdminFrame, Facts, SignInFirst } from "../../frame";
-import { instantFormat } from "../../instant";
+import { AdminFrame, SignInFirst } from "../../frame";
 import { adminPath } from "../../posted-form";
 import { adminTitle } from "../../title";
 import { SecurityEvents } from "./events";
@@ -100,7 +101,6 @@ async function ClientFacts({ client }: { client: ListedClient }) {
 
 async function AlertBox({ acts, alert }: { acts: Acts; alert: Alert }) {
   const t = await getTranslations("admin");
-  const instant = await instantFormat();
   return (
     <section className="notice mt-4" aria-label={t("alerts")}>
       <p>
@@ -108,7 +108,7 @@ async function AlertBox({ acts, alert }: { acts: Acts; alert: Alert }) {
         {t.rich("alert", { people: alert.people, client: () => <Outside text={alert.clientName} /> })}
       </p>
       <p className="mt-1 font-normal">
-        {t("alertWhat")} <time dateTime={alert.at.toISOString()}>({instant(alert.at)})</time>
+        {t("alertWhat")} (<Instant at={alert.at} />)
       </p>
       <ActForm acts={acts} verb="acknowledge" fields={{ alert: alert.seq }}>
         <button className="button-plain text-danger font-semibold" type="submit">

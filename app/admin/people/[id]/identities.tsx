@@ -1,8 +1,8 @@
 import { getTranslations } from "next-intl/server";
 import type { ListedIdentity } from "@/lib/users/identities";
+import { instantFormat } from "../../../instant";
 import { Outside } from "../../../outside";
 import { ActForm, type Acts } from "../../act-form";
-import { instantFormat } from "../../instant";
 
 /** As whom a user may decide, and how each identity came to be theirs. */
 export async function Identities({ acts, identities }: { acts: Acts; identities: ListedIdentity[] }) {
@@ -29,9 +29,7 @@ type RowProps = { acts: Acts; identity: ListedIdentity; nameId: string };
 async function IdentityRow({ acts, identity, nameId }: RowProps) {
   const t = await getTranslations("admin");
   const instant = await instantFormat();
-  const { iss, sub, isAdminLink, isAuthentic, isOwn, isLink, lastSignInAt } = identity;
-  // What a row says of itself counts only where it was written with the secret.
-  const linkedBy = isOwn ? "self" : isAuthentic ? identity.linkedBy : undefined;
+  const { iss, sub, origin, isAdminLink, isAuthentic, isLink, lastSignInAt } = identity;
   return (
     <li className={`row ${isAdminLink ? "border-l-danger border-l-4 pl-3.5" : ""}`}>
       <p className="font-mono" id={nameId}>
@@ -42,9 +40,9 @@ async function IdentityRow({ acts, identity, nameId }: RowProps) {
       </p>
       <div className="flex flex-wrap items-center justify-between gap-x-4">
         <p className="min-w-0 text-sm">
-          {linkedBy ? t(`person.linkedBy.${linkedBy}`) : null}
+          {origin ? t(`person.linkedBy.${origin}`) : null}
           <span className="text-muted">
-            {linkedBy ? " · " : null}
+            {origin ? " · " : null}
             {lastSignInAt ? t("lastSignIn", { at: instant(lastSignInAt) }) : t("neverSignedIn")}
           </span>
         </p>

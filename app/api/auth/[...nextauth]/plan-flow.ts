@@ -13,6 +13,7 @@ import { stepUpForAccount } from "@/lib/sessions/replace";
 import { isRecent, type PersonSession, recentSeconds } from "@/lib/sessions/session";
 import type { Transaction } from "@/lib/sessions/transaction";
 import { linksPlace, linkTarget, signInAgain } from "../../../account/links/target";
+import { signInAgainPath } from "../../../account/sign-in-again/path";
 import { seeOther } from "../../../posted-form";
 import type { Asked } from "./oidc";
 import { refuse } from "./refuse";
@@ -48,7 +49,7 @@ async function planStepUp({ service, provider, headers, form }: Begun): Promise<
   const id = form.get("approval") ?? "";
   if (id !== "" && !isApprovalId(id)) throw new Problem("not_found");
   const wanted = samePath(form.get("to"));
-  const [to, back] = id === "" ? [wanted, accountPage(wanted)] : [`/a/${id}`, `/a/${id}/sign-in-again`];
+  const [to, back] = id === "" ? [wanted, signInAgainPath(wanted)] : [`/a/${id}`, `/a/${id}/sign-in-again`];
   const session = await readSession(service, headers);
   if (!session) return seeOther(signInPage(to));
   const { sid, userId } = session;
@@ -79,8 +80,6 @@ async function planLink({ service, provider, headers, form }: Begun): Promise<Pl
   if (!isRecent(session, await readClock(service.pool))) return seeOther(signInAgain);
   return { asked: { prompt: "login", max_age: recentSeconds }, to, back, transaction };
 }
-
-const accountPage = (to: string) => `/account/sign-in-again?to=${encodeURIComponent(to)}`;
 
 function isToken(service: Service, form: URLSearchParams, binding: CsrfBinding): boolean {
   return isCsrfToken(service.secrets, binding, form.get("csrf") ?? "");
