@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { transformSync } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const dist = join(here, "dist");
@@ -19,9 +20,14 @@ function build(): void {
   for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
-    const text = readFileSync(file, "utf8");
+    const text = entry.name.endsWith(".js") ? withoutComments(readFileSync(file, "utf8")) : readFileSync(file, "utf8");
     writeFileSync(file, text.replace(/(\bfrom |\bimport\(|\bimport )"(\.\.?\/[\w/-]+)"/g, '$1"$2.js"'));
   }
+}
+
+/** Who reads the code reads the sources or the declarations, which keep them. */
+function withoutComments(code: string): string {
+  return transformSync(code, { target: "es2022", legalComments: "none", charset: "utf8" }).code;
 }
 
 build();
