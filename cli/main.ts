@@ -1,5 +1,6 @@
 import path from "node:path";
 import { Command } from "commander";
+import { addClientConfigCommand } from "./client-config";
 import { addClientCommands } from "./clients";
 import { addDoctorCommand } from "./doctor";
 import { addKeyCommands } from "./keys";
@@ -33,6 +34,7 @@ function createProgram(asJson: boolean): Command {
   const run = createRun(program);
   addUserCommands(program, run);
   addClientCommands(program, run);
+  addClientConfigCommand(program, run);
   addKeyCommands(program, run);
   addMigrateCommand(program, run);
   addReceiptCommand(program, run);
