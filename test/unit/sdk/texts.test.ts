@@ -1,6 +1,7 @@
 import { newApprovalId } from "@countersign/mcp/fake/approval";
 import { endedCall, endingOfStatus, toNotRun } from "@countersign/mcp/gate/endings";
-import { type Ending, endingText, failureText, hasRun } from "@countersign/mcp/gate/texts";
+import { type Ending, endingText, failureText, hasRun, isErrorAfter } from "@countersign/mcp/gate/texts";
+import { sentencesEn } from "@countersign/mcp/gate/texts-en";
 import { describe, expect, it } from "vitest";
 
 const facts = { tool: "delete_project" };
@@ -27,6 +28,27 @@ describe("what the agent is told", () => {
     expect(endingText("already_run_succeeded", facts)).toMatch(/^"delete_project" was not run again\. /);
     expect(hasRun("already_run_failed")).toBe(true);
     expect(hasRun("declined")).toBe(false);
+  });
+
+  it("no ending reads as a success in either language: each says first that it did not run, or not again", () => {
+    const begins = {
+      en: { stopped: '"delete_project" did not run. ', again: '"delete_project" was not run again. ' },
+      ja: {
+        stopped: "「delete_project」は実行されませんでした。",
+        again: "「delete_project」は再実行されませんでした。",
+      },
+    };
+    for (const locale of ["en", "ja"] as const)
+      for (const ending of Object.keys(sentencesEn) as Ending[]) {
+        const first = begins[locale][ending.startsWith("already_run_") ? "again" : "stopped"];
+        const text = endingText(ending, facts, locale);
+        expect(text.startsWith(first)).toBe(true);
+        // More than the fixed beginning: why, and what to do.
+        expect(text.length).toBeGreaterThan(first.length + 20);
+      }
+    expect((Object.keys(sentencesEn) as Ending[]).filter((ending) => !isErrorAfter(ending))).toEqual([
+      "already_run_succeeded",
+    ]);
   });
 
   it("the person's words stay one quoted line: no control, no direction, no quotation mark that ends it", () => {
