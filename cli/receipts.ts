@@ -1,11 +1,10 @@
 import { localKeys } from "@countersign/mcp/jwks";
-import { type PinnedCredential, pinnedCredentialSchema } from "@countersign/mcp/pinned-credential";
 import { type KeyLookup, type ReceiptExpectation, type ReceiptVerdict, verifyReceipt } from "@countersign/mcp/receipt";
 import type { Command } from "commander";
 import { decodeJwt } from "jose";
-import { z } from "zod";
 import { judgeReceipt } from "@/lib/receipts/judge";
-import { heldClaims, heldLines } from "./held-claims";
+import { readCredentials } from "./credential-file";
+import { claimedClaims, heldClaims, heldLines } from "./held-claims";
 import { readText } from "./input-file";
 import { CommandError, type Result } from "./output";
 import { describeReceipt, refusalWords, revokedWords } from "./receipt-words";
@@ -83,25 +82,31 @@ async function verify(file: string, options: Options): Promise<Result & { exitCo
 type Genuine = Extract<ReceiptVerdict, { ok: true }>;
 type Revoked = { standing: "before_revocation" | "unproven"; revokedAt: Date };
 
-/** Of a receipt by a key that this deployment has revoked: exit code 1 either way, since only its own date tells the two apart. */
-function revokedResult(verdict: Genuine, { standing, revokedAt }: Revoked, pins: Pins): Result & { exitCode: number } {
+/**
+ * Of a receipt by a key that this deployment has revoked: exit code 1 either way, since only its own date tells the two apart. Of an unproven
+ * one `held` is what a passkey of the file signed, and everything else is `claimed`.
+ */
+export function revokedResult(
+  verdict: Genuine,
+  { standing, revokedAt }: Revoked,
+  pins: Pins,
+): Result & { exitCode: number } {
   const { kid, claims, passkey } = verdict;
   const { issuer, audience, credentials } = pins;
   const facts = { genuine: false, standing, keyRevokedAt: revokedAt.toISOString(), kid, issuer, audience };
   const isDated = standing === "before_revocation";
-  const isHeld = !isDated && Boolean(passkey?.pinned);
+  const held = isDated ? undefined : heldClaims(claims, passkey);
   return {
     json: {
       ...facts,
-      ...{ audienceFrom: audienceFrom(pins), passkey: passkey ?? null },
-      ...(isDated ? { claims } : {}),
-      ...(isHeld ? { held: heldClaims(claims) } : {}),
+      audienceFrom: audienceFrom(pins),
+      passkey: isDated || held ? (passkey ?? null) : null,
+      ...(isDated ? { claims } : { ...(held ? { held } : {}), claimed: claimedClaims(claims, passkey) }),
     },
     lines: [
       ...revokedWords(kid, standing, revokedAt, passkey),
       ...pinnedLines(pins),
-      ...(isDated ? describeReceipt(claims, passkey, credentials) : []),
-      ...(isHeld ? heldLines(claims) : []),
+      ...(isDated ? describeReceipt(claims, passkey, credentials) : heldLines(claims, passkey)),
     ],
     exitCode: 1,
   };
@@ -177,24 +182,4 @@ async function readKeys(file: string): Promise<KeyLookup> {
   } catch {
     throw new CommandError("bad_key_set", `${file} is not a JSON Web Key Set.`);
   }
-}
-
-const credentialFileSchema = z
-  .union([z.array(z.unknown()), z.looseObject({ credentials: z.array(z.unknown()) })])
-  .transform((file) => (Array.isArray(file) ? file : file.credentials))
-  .pipe(z.array(pinnedCredentialSchema));
-
-async function readCredentials(file: string): Promise<PinnedCredential[]> {
-  const text = await readText(file);
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new CommandError("bad_credentials", `${file} is not JSON.`);
-  }
-  const { data, error } = credentialFileSchema.safeParse(json);
-  if (data !== undefined) return data;
-  const place = error.issues[0]?.path.join(".") ?? "";
-  const where = place === "" ? "" : `; the first fault is at ${place}`;
-  throw new CommandError("bad_credentials", `${file} is not a list of { iss, sub, credentialId, publicKey }${where}.`);
 }

@@ -69,16 +69,26 @@ function addDropCommand(secret: Command, run: Run): void {
             "too_early",
             `The secret was rotated at ${since.toISOString()}. Requests that wait, their codes and retries rest on the old one for a day; --now drops it all the same.`,
           );
-        const { rewritten } = await withService((service) => rotateRows(service, actor, { isTrial: true }));
-        if (rewritten > 0)
-          throw new CommandError("rows_left", `${rewritten} rows rest on it: run \`secret rotate-rows\` first.`);
-        await dropPreviousFile(dataDir);
+        const left = await withService((service) => rotateRows(service, actor, { isTrial: true }));
+        if (left.rewritten > 0)
+          throw new CommandError(
+            "rows_left",
+            `Rows rest on it: ${countWords(left)}. Run \`secret rotate-rows\` first.`,
+          );
+        if (!(await dropPreviousFile(dataDir, since)))
+          throw new CommandError("rotated_meanwhile", "Somebody else ended this rotation meanwhile; look again.");
         return {
           json: { dropped: true },
           lines: ["The previous secret is deleted. Start the service again to have it forgotten."],
         };
       }),
     );
+}
+
+/** How many rows of which tables, as "1 of service, 3 of identities". */
+function countWords({ tables }: RotatedRows): string {
+  const left = tables.filter(({ rewritten }) => rewritten > 0);
+  return left.map(({ table, rewritten }) => `${rewritten} of ${table}`).join(", ");
 }
 
 /** What lasts no longer than this rests on the previous secret still: an approval's time, its code, and an idempotency key. */

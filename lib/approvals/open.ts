@@ -1,5 +1,6 @@
 import type { Service } from "../process";
 import { checkStoredReceipt } from "../receipts/check";
+import { subjectByRevokedKey } from "../receipts/revoked";
 import type { RecordClaims } from "../records/claims";
 import { isRecordOfRevokedKey, verifyRecord } from "../records/verify";
 import type { PersonSession } from "../sessions/session";
@@ -17,13 +18,16 @@ export type Opened = {
   record: RecordClaims | undefined;
 };
 
+/** `key_revoked`: it is theirs as far as can be told, but a key that signed it was revoked since, so nothing of it counts or is shown. */
+export type LookedUp = { kind: "opened"; opened: Opened } | { kind: "key_revoked" } | { kind: "missing" };
+
 /**
- * The approval for the person of this session, or undefined: unknown, malformed, somebody else's, or not verifiable, which are
+ * The approval for the person of this session. `missing`: unknown, malformed, somebody else's, or not verifiable, which are
  * indistinguishable (I2). Whose it is comes from the signed record, where that is gone from the signed receipt; never from a column (I17).
  */
-export async function openForPerson(service: Service, session: PersonSession, id: string): Promise<Opened | undefined> {
+export async function lookUpForPerson(service: Service, session: PersonSession, id: string): Promise<LookedUp> {
   const read = isApprovalId(id) ? await readApproval(service.pool, id) : undefined;
-  if (!read) return undefined;
+  if (!read) return { kind: "missing" };
   const { approval, now, isFrozen } = read;
   const record = await verifyRecord(service, approval);
   const receipt = approval.status === "pending" ? undefined : await checkStoredReceipt(service, approval);
@@ -32,11 +36,21 @@ export async function openForPerson(service: Service, session: PersonSession, id
       ? record !== undefined
       : receipt !== undefined &&
         (record !== undefined || approval.erasedAt !== null || (await isRecordOfRevokedKey(service, approval)));
-  if (!isVerified) {
-    service.log.error({ approvalId: id }, "the stored approval cannot be verified; nothing of it is shown");
-    return undefined;
-  }
+  if (!isVerified) return lookUpRevoked(service, session, approval);
   const subject = record?.sub_id ?? receipt?.sub_id;
   const via = subject && (await rightToDecide(service, session, { iss: subject.iss, sub: subject.sub }));
-  return via && { approval, now, isFrozen, via, record };
+  return via ? { kind: "opened", opened: { approval, now, isFrozen, via, record } } : { kind: "missing" };
+}
+
+/** The approval that this person may see and act on, or undefined. */
+export async function openForPerson(service: Service, session: PersonSession, id: string): Promise<Opened | undefined> {
+  const lookedUp = await lookUpForPerson(service, session, id);
+  return lookedUp.kind === "opened" ? lookedUp.opened : undefined;
+}
+
+async function lookUpRevoked(service: Service, session: PersonSession, approval: Approval): Promise<LookedUp> {
+  const subject = await subjectByRevokedKey(service, approval);
+  if (!subject)
+    service.log.error({ approvalId: approval.id }, "the stored approval cannot be verified; nothing of it is shown");
+  return subject && (await rightToDecide(service, session, subject)) ? { kind: "key_revoked" } : { kind: "missing" };
 }

@@ -1,3 +1,4 @@
+import { kidOf } from "../keys/kid-of";
 import { Problem } from "../problem";
 import type { Service } from "../process";
 import { checkStoredReceipt } from "../receipts/check";
@@ -36,11 +37,14 @@ export type StatusAnswer = {
 
 /**
  * What a client may know of its approval now. The stored receipt is verified before anything but `pending` is said.
- * Errors: `integrity_failed` where the row was changed without the secret (I17).
+ * Errors: `integrity_failed` where the row was changed without the secret (I17), and, with a detail that says so, where a key signed it
+ * that was revoked since.
  */
 export async function statusAnswer(service: Service, { approval, now }: Clocked<Approval>): Promise<StatusAnswer> {
-  if (approval.status !== "pending" && !(await checkStoredReceipt(service, approval)))
-    await recordRefusal(service, approval)(new Problem("integrity_failed"));
+  const isRefused =
+    approval.status !== "pending" &&
+    (!(await checkStoredReceipt(service, approval)) || isAcceptedByRevokedKey(service, approval));
+  if (isRefused) await recordRefusal(service, approval)(new Problem("integrity_failed"));
   const record = await verifyRecord(service, approval);
   return {
     id: approval.id,
@@ -56,6 +60,15 @@ export async function statusAnswer(service: Service, { approval, now }: Clocked<
     caller: approval.caller,
     ...(approval.status === "pending" ? {} : { receipt: approval.receipt }),
   };
+}
+
+/**
+ * Whether an acceptance rests on a record that names a revoked key: who has that key can have made the request that was accepted. Other ends
+ * let nothing run, so there the receipt is enough.
+ */
+function isAcceptedByRevokedKey({ keys }: Service, { status, record, revokedKids }: Approval): boolean {
+  const kid = status === "accepted" && record !== null ? kidOf(record) : undefined;
+  return kid !== undefined && (revokedKids.includes(kid) || keys.findRevoked(kid) !== undefined);
 }
 
 function decided(approval: Approval): Partial<StatusAnswer> {

@@ -9,13 +9,13 @@ import { authenticateSigningKey, type SigningKey } from "./signing-key";
 
 /**
  * The signing keys of this deployment, read from the database and authenticated. A row that fails is not loaded, not
- * published, and makes `isHealthy()` false; so does an active key whose private part does not open: it verifies, and signs nothing.
- * Re-read every 30 s by the worker, when another process announces a change, and at once for
- * an unknown `kid` (at most once a second). A key that was seen revoked stays so in this process, whatever its row says later.
+ * published, and makes `isHealthy()` false; so does an active key whose private part does not open: it verifies, and signs nothing. Each is
+ * logged once, when it fails. Nor is the ring healthy where no key can sign now. Re-read every 30 s by the worker, when another process
+ * announces a change, and at once for an unknown `kid` (at most once a second). A key that was seen revoked stays so in this process, whatever its row says later.
  */
 export function createKeyRing(options: { prisma: Database; secrets: Secrets; log: Logger }): KeyRing {
   let keys: ReadonlyMap<string, LoadedKey> = new Map();
-  let rejected = 0;
+  let rejected: readonly string[] = [];
   let readAt = 0;
   let reads = 0;
   let newestRead = 0;
@@ -29,12 +29,8 @@ export function createKeyRing(options: { prisma: Database; secrets: Secrets; log
     // Of two reads at once the later one counts, whichever ends first.
     if (read < newestRead) return;
     newestRead = read;
-    if (loaded.rejected.length > rejected)
-      options.log.error(
-        { kids: loaded.rejected },
-        "signing keys in the database do not stand up to our secret; they are not used",
-      );
-    rejected = loaded.rejected.length;
+    warnOfNew(options.log, loaded.rejected, rejected);
+    rejected = loaded.rejected;
     keys = loaded.keys;
     for (const key of keys.values()) if (key.revokedAt) revokedFrom.set(key.kid, key.revokedAt);
   }
@@ -51,24 +47,39 @@ export function createKeyRing(options: { prisma: Database; secrets: Secrets; log
     return revokedAt && publicKey && { publicKey, revokedAt };
   }
 
+  const unrevoked = () => [...keys.values()].filter((key) => !revokedFrom.has(key.kid));
+
   function signer(now: Date = new Date()): Signer {
-    const newest = [...keys.values()]
-      .filter((key) => key.activeFrom <= now && !revokedFrom.has(key.kid))
-      .flatMap(({ kid, activeFrom, privateKey }) => (privateKey ? { kid, activeFrom, privateKey } : []))
-      .sort((a, b) => b.activeFrom.getTime() - a.activeFrom.getTime())[0];
+    const newest = newestSigner(unrevoked(), now);
     if (!newest)
       throw new Problem("unavailable", { detail: "No signing key can sign; the operator has to look into it." });
-    return { kid: newest.kid, privateKey: newest.privateKey };
+    return newest;
   }
 
   const published = (now: Date = new Date()): JWK[] =>
-    [...keys.values()].filter((key) => !revokedFrom.has(key.kid) && key.publishFrom <= now).map((key) => key.publicJwk);
+    unrevoked().flatMap((key) => (key.publishFrom <= now ? key.publicJwk : []));
 
-  return { refresh, find, findRevoked, signer, published, isHealthy: () => rejected === 0 && keys.size > 0 };
+  const isHealthy = () => rejected.length === 0 && newestSigner(unrevoked(), new Date()) !== undefined;
+
+  return { refresh, find, findRevoked, signer, published, isHealthy };
 }
 
 export type Signer = { kid: string; privateKey: KeyObject };
 type LoadedKey = SigningKey & { privateKey: KeyObject | undefined };
+
+function newestSigner(keys: LoadedKey[], now: Date): Signer | undefined {
+  const [newest] = keys
+    .filter((key) => key.activeFrom <= now)
+    .flatMap(({ kid, activeFrom, privateKey }) => (privateKey ? { kid, activeFrom, privateKey } : []))
+    .sort((a, b) => b.activeFrom.getTime() - a.activeFrom.getTime());
+  return newest && { kid: newest.kid, privateKey: newest.privateKey };
+}
+
+function warnOfNew(log: Logger, rejected: readonly string[], before: readonly string[]): void {
+  const kids = rejected.filter((kid) => !before.includes(kid));
+  if (kids.length === 0) return;
+  log.error({ kids }, "signing keys in the database do not stand up to our secret; they are not used");
+}
 
 /** Those that are authentic, with the private parts of those that may sign. Rejected is what is not, and what may sign and cannot. */
 async function loadKeys({ prisma, secrets }: { prisma: Database; secrets: Secrets }) {
@@ -78,7 +89,7 @@ async function loadKeys({ prisma, secrets }: { prisma: Database; secrets: Secret
   for (const row of rows) {
     const key = await authenticateSigningKey(secrets, row);
     const isSigner = key?.status === "active" && key.revokedAt === null;
-    const privateKey = isSigner ? await openPrivateKey(secrets, key) : undefined;
+    const privateKey = isSigner ? await openPrivateKey(secrets, row) : undefined;
     if (key) keys.set(key.kid, { ...key, privateKey });
     if (!key || (isSigner && !privateKey)) rejected.push(row.kid);
   }
@@ -98,5 +109,6 @@ export type KeyRing = {
   signer(now?: Date): Signer;
   /** The public keys for `/.well-known/jwks.json`. */
   published(now?: Date): JWK[];
+  /** Whether every key stands up to the secret, and one of them can sign now. */
   isHealthy(): boolean;
 };

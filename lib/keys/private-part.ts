@@ -28,14 +28,16 @@ export async function unwrapPrivatePart(secrets: Secrets, kid: string, privateJw
  */
 export async function openPrivateKey(
   secrets: Secrets,
-  { kid, privateJwe, publicJwk }: { kid: string; privateJwe: string | null; publicJwk: JWK },
+  { kid, privateJwe, publicJwk }: { kid: string; privateJwe: string | null; publicJwk: string },
 ): Promise<KeyObject | undefined> {
   if (privateJwe === null) return undefined;
   try {
     const plaintext = await unwrapPrivatePart(secrets, kid, privateJwe);
     const key = JSON.parse(new TextDecoder().decode(plaintext)) as JsonWebKey;
     const privateKey = createPrivateKey({ key, format: "jwk" });
-    return createPublicKey(privateKey).export({ format: "jwk" }).x === publicJwk.x ? privateKey : undefined;
+    return createPublicKey(privateKey).export({ format: "jwk" }).x === (JSON.parse(publicJwk) as JWK).x
+      ? privateKey
+      : undefined;
   } catch {
     return undefined;
   }

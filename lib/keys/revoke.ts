@@ -9,7 +9,7 @@ import { Problem } from "../problem";
 import type { Service } from "../process";
 import { announceKeys } from "./announce";
 import { createSigningKey } from "./create";
-import { activeAt } from "./rotate";
+import { activeAt, signersOf } from "./rotate";
 import { isAuthenticSigningKey, macOfSigningKey, type SigningKeyRow } from "./signing-key";
 import { insertSigningKey, lockSigningKeys, updateSigningKey } from "./store";
 
@@ -80,7 +80,8 @@ async function ensureSuccessor(
 ): Promise<{ successor: string | undefined; isRevoked: boolean }> {
   const made = await transact(service.pool, async (db) => {
     const { stored, others } = await lockOne(service, db, kid);
-    const [signing] = activeAt(new Date(), [stored, ...others]);
+    // One whose private part does not open cannot take its place.
+    const [signing] = activeAt(new Date(), [stored, ...(await signersOf(service.secrets, others))]);
     if (signing?.kid !== kid) return { stored };
     // Dated back, so that it signs in processes too whose clocks are behind.
     const from = new Date(Math.max(Date.now() - 5_000, stored.activeFrom.getTime() + 1));

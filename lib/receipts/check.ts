@@ -1,4 +1,4 @@
-import { type KeyLookup, type ReceiptClaims, verifyReceipt } from "@countersign/mcp/receipt";
+import { type ReceiptClaims, verifyReceipt } from "@countersign/mcp/receipt";
 import type { Approval } from "../approvals/approval";
 import { Problem } from "../problem";
 import type { Service } from "../process";
@@ -9,22 +9,10 @@ import type { Service } from "../process";
  * row was read.
  */
 export async function checkStoredReceipt(service: Checking, approval: Settled): Promise<ReceiptClaims | undefined> {
-  return checkWith(service, approval, (kid) => service.keys.find(kid, approval.revokedKids));
-}
-
-type Checking = Pick<Service, "keys" | "issuer">;
-type Settled = Exclude<Approval, { status: "pending" }>;
-
-/** Whether an approval's stored receipt would be genuine, had the key that signed it not been revoked. It grants and decides nothing. */
-export async function isReceiptOfRevokedKey(service: Checking, approval: Settled): Promise<boolean> {
-  return (await checkWith(service, approval, async (kid) => service.keys.findRevoked(kid)?.publicKey)) !== undefined;
-}
-
-async function checkWith(service: Checking, approval: Settled, keys: KeyLookup): Promise<ReceiptClaims | undefined> {
   const verdict = await verifyReceipt(approval.receipt, {
     issuer: service.issuer,
     audience: approval.clientId,
-    keys,
+    keys: (kid) => service.keys.find(kid, approval.revokedKids),
     approvalId: approval.id,
     actionDigest: approval.actionDigest,
     tool: approval.tool,
@@ -33,3 +21,6 @@ async function checkWith(service: Checking, approval: Settled, keys: KeyLookup):
   if (!verdict.ok && verdict.reason === "keys_unavailable") throw new Problem("unavailable");
   return verdict.ok && verdict.claims.status === approval.status ? verdict.claims : undefined;
 }
+
+type Checking = Pick<Service, "keys" | "issuer">;
+type Settled = Exclude<Approval, { status: "pending" }>;

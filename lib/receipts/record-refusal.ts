@@ -2,8 +2,7 @@ import type { Approval } from "../approvals/approval";
 import { appendHourly } from "../audit/append-hourly";
 import { Problem } from "../problem";
 import type { Service } from "../process";
-import { isRecordOfRevokedKey } from "../records/verify";
-import { isReceiptOfRevokedKey } from "./check";
+import { subjectByRevokedKey } from "./revoked";
 
 /**
  * Passes an error on, and where it says that a stored record or receipt cannot be verified, tells the operator: somebody has written the
@@ -14,7 +13,7 @@ export function recordRefusal(service: Service, approval: Approval): (error: unk
   const { id, clientId, tool } = approval;
   return async (error) => {
     if (error instanceof Problem && error.code === "integrity_failed") {
-      if (await isOfRevokedKey(service, approval))
+      if (await subjectByRevokedKey(service, approval))
         throw new Problem("integrity_failed", {
           detail: "The key that signed this was revoked, so it proves nothing any more. Nothing is granted.",
         });
@@ -30,10 +29,4 @@ export function recordRefusal(service: Service, approval: Approval): (error: unk
     }
     throw error;
   };
-}
-
-async function isOfRevokedKey(service: Service, approval: Approval): Promise<boolean> {
-  return approval.status === "pending"
-    ? isRecordOfRevokedKey(service, approval)
-    : isReceiptOfRevokedKey(service, approval);
 }

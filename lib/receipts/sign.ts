@@ -36,7 +36,7 @@ export function signReceipt(
     approval_id: approval.id,
     asked_at: rfc3339(approval.createdAt),
     status: approval.status,
-    ...decisionOf(approval),
+    ...endClaims(approval),
     action_digest: approval.actionDigest,
     decided_at: rfc3339(decidedAt),
     tool: approval.tool,
@@ -52,7 +52,10 @@ export function rfc3339(at: Date): string {
   return `${at.toISOString().slice(0, 19)}Z`;
 }
 
-function decisionOf(approval: Exclude<Approval, { status: "pending" }>): Partial<ReceiptClaims> {
+/** What a receipt says of how an approval ended. */
+export function endClaims(
+  approval: Exclude<Approval, { status: "pending" }>,
+): Pick<ReceiptClaims, "decision" | "reason" | "act_by"> {
   switch (approval.status) {
     case "accepted":
       return { decision: "accept", act_by: rfc3339(approval.actBy) };

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, readFile, unlink, writeFile } from "node:fs/promises";
+import { link, mkdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "../config";
+import { createPrivate, draftPath, syncFolder } from "../embedded/write-private";
 import { deriveSecrets, type Secrets } from "./derive";
 
 /**
@@ -37,24 +38,19 @@ export async function readSecret(file: string): Promise<Buffer | undefined> {
   return bytes;
 }
 
-/** A new secret in a file beside `file` that nobody else reads, to be linked or renamed to its place when it is whole. */
-export async function draftSecret(file: string): Promise<{ draft: string; bytes: Buffer }> {
-  const bytes = randomBytes(32);
-  const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
-  await writeFile(draft, bytes.toString("hex"), { mode: 0o600, flag: "wx", flush: true });
-  return { draft, bytes };
-}
-
-/** Of two processes that start together one wins and both read the same. */
+/** Of two processes that start together one wins and both read the same. It survives a power loss before anything is written with it. */
 async function createOnce(file: string): Promise<Buffer | undefined> {
-  const { draft, bytes } = await draftSecret(file);
+  const bytes = randomBytes(32);
+  const draft = draftPath(file);
   try {
+    await createPrivate(draft, bytes.toString("hex"), undefined);
     await link(draft, file);
-    return bytes;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
     throw error;
   } finally {
-    await unlink(draft);
+    await rm(draft, { force: true });
   }
+  await syncFolder(path.dirname(file));
+  return bytes;
 }

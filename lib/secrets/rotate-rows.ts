@@ -44,7 +44,8 @@ export async function rotateRows(
   ];
   const rewritten = tables.reduce((sum, table) => sum + table.rewritten, 0);
   if (!isTrial) {
-    const data = { rewritten, unverified: unverified.length };
+    const retired = retiredKeys.length > 0 ? { retired: retiredKeys } : {};
+    const data = { rewritten, unverified: unverified.length, ...retired };
     await appendAudit(service.pool, { type: "admin.secret_rotated", actor, data });
     await announceKeys(service);
   }

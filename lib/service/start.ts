@@ -11,6 +11,7 @@ import { createLogger, type Logger } from "../log";
 import { refuseOwnIssuer } from "../oidc/own-issuer";
 import type { Service } from "../process";
 import { loadSecrets } from "../secrets/load";
+import { warnOfPrevious } from "../secrets/warn-of-previous";
 import { createWaitHub } from "../waits/hub";
 import { listen, notifyChannel } from "../waits/listen";
 import { ensureFirstKey } from "./first-key";
@@ -35,8 +36,7 @@ export async function startService(
 ): Promise<{ service: Service; stop(): Promise<void> }> {
   const log = options.log ?? createLogger(config);
   const secrets = await loadSecrets(config);
-  if (secrets.previous && options.listen)
-    log.warn({}, "a second secret is accepted: end the rotation with `secret rotate-rows` and `secret drop-previous`");
+  if (secrets.previous && options.listen) await warnOfPrevious(config, log);
   const database = await openDatabase(config, log);
   const pool = createPool({ connectionString: database.url, max: config.databasePoolMax, log });
   const prisma = createPrisma(pool);

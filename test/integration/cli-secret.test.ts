@@ -69,7 +69,13 @@ describe("the secret of a data folder", () => {
     // As if the rows had not been rotated: the two secrets have changed places.
     await Promise.all([writeFile(current, before), writeFile(previous, now)]);
     await utimes(current, new Date(), new Date(Date.now() - day - 60_000));
-    expect(await cli.fail(["secret", "drop-previous"])).toMatchObject({ error: { code: "rows_left" } });
+    expect(await cli.fail(["secret", "drop-previous"])).toMatchObject({
+      error: {
+        code: "rows_left",
+        message:
+          "Rows rest on it: 1 of service, 1 of signing keys, 1 of identities, 1 of roles. Run `secret rotate-rows` first.",
+      },
+    });
     expect(await cli.ask(["secret", "rotate-rows"])).toMatchObject({ rewritten: 4 });
     expect(await cli.ask(["secret", "drop-previous"])).toEqual({ dropped: true });
     await expect(read(previous)).rejects.toThrow(/ENOENT/);
@@ -134,9 +140,11 @@ describe("the secret from the environment", () => {
     await old.service.pool.query(
       `INSERT INTO "user" ("id", "name", "roles", "roles_mac") VALUES ('usr_forged', 'Eve', '{admin}', 'x')`,
     );
+    await old.service.pool.query(`UPDATE "signing_key" SET "private_jwe" = 'spoilt'`);
     const words = await run.run(["secret", "rotate-rows"], "", both);
     expect(words.code).toBe(1);
     expect(words.stdout).toContain("NOT rewritten, of neither secret, so it does not count: roles, usr_forged");
+    expect(words.stdout).toContain(`RETIRED, for its private part is of neither secret: signing key ${kid}`);
     expect(words.stdout).toContain("Keep the previous secret for a day");
     await old.stop();
   });

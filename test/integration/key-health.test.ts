@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { createMachineApp } from "@/app/api/machine";
 import { createSigningKey } from "@/lib/keys/create";
 import { createKeyRing, type KeyRing } from "@/lib/keys/key-ring";
+import { openPrivateKey, unwrapPrivatePart, wrapPrivatePart } from "@/lib/keys/private-part";
 import type { SigningKeyRow } from "@/lib/keys/signing-key";
 import { insertSigningKey } from "@/lib/keys/store";
 import type { Service } from "@/lib/process";
@@ -88,9 +89,30 @@ describe("a signing key whose private part alone was spoilt", () => {
   });
 });
 
+describe("the private part of a signing key", () => {
+  const from = new Date(Date.now() - 1);
+  const made = () => createSigningKey(service.secrets, { publishFrom: from, activeFrom: from });
+
+  it("I17: opens for the key that it names alone, and only where it belongs to the public part", async () => {
+    const [one, other] = [await made(), await made()];
+    const plaintext = await unwrapPrivatePart(service.secrets, other.kid, other.privateJwe ?? "");
+    await expect(unwrapPrivatePart(service.secrets, one.kid, other.privateJwe ?? "")).rejects.toThrow(/does not open/);
+    expect(await openPrivateKey(service.secrets, one)).toBeDefined();
+    for (const privateJwe of [null, other.privateJwe, await wrapPrivatePart(service.secrets, one.kid, plaintext)])
+      expect(await openPrivateKey(service.secrets, { ...one, privateJwe })).toBeUndefined();
+  });
+});
+
 describe("/readyz", () => {
   it("names a clock that is more than two seconds from the database's", async () => {
     onTestFinished(() => void vi.useRealTimers());
+    // One that could sign before now, too: else a clock that is behind finds none.
+    const from = new Date(Date.now() - 60_000);
+    await insertSigningKey(
+      service.pool,
+      await createSigningKey(service.secrets, { publishFrom: from, activeFrom: from }),
+    );
+    await service.keys.refresh();
     for (const awayMs of [-3_000, 3_000]) {
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + awayMs });
       expect(await ready()).toMatchObject({ status: 503, body: { checks: { clock: "failed", keys: "ok" } } });

@@ -293,6 +293,10 @@ describe("rotating the rows", () => {
     expect([trial.rewritten > 0, trial.retiredKeys]).toEqual([true, [kid]]);
     expect(await rotateRows(both.service, actor)).toMatchObject({ retiredKeys: [kid], unverified: [] });
     expect(await rotateRows(both.service, actor)).toMatchObject({ rewritten: 0, retiredKeys: [], unverified: [] });
+    const audited = await old.service.pool.query(
+      `SELECT "data"->'retired' AS "retired" FROM "audit_event" WHERE "type" = 'admin.secret_rotated' ORDER BY "seq"`,
+    );
+    expect(audited.rows).toEqual([{ retired: [kid] }, { retired: null }]);
     const { rows } = await old.service.pool.query(`SELECT "status", "private_jwe" FROM "signing_key"`);
     expect(rows).toEqual([{ status: "retired", private_jwe: null }]);
     const after = await createTestService({ databaseUrl: old.databaseUrl, secret: secretB });
