@@ -3,16 +3,16 @@ import { dangerous, type Sorted } from "./tools";
 
 /** Claude Code: permission rules named `mcp__SERVER__TOOL`. */
 export function claudeCode(server: string, tools: Sorted, deny: boolean): ClientSettings {
-  const rule = (tool: string) => `mcp__${ruleName(server)}__${tool}`;
-  const stopped = dangerous(tools).map(rule);
-  const permissions = {
-    allow: tools.allow.map(rule),
-    ask: [...tools.ask.map(rule), ...(deny ? [] : stopped)],
-    deny: deny ? stopped : [],
+  const name = ruleName(server);
+  const permissions = permissionsFor(name, tools, deny);
+  const managed = {
+    allowManagedPermissionRulesOnly: true,
+    permissions: { ...permissions, disableBypassPermissionsMode: "disable" },
   };
   return {
     client: "Claude Code",
-    asOf: "its documentation of settings and permissions, autumn 2026",
+    asOf: "its documentation of permissions and managed settings and its changelog, versions 2.1.240 to 2.1.299, October 2026; that names of tools are rewritten like names of servers is not documented",
+    writtenFor: name,
     files: [
       {
         place: ".claude/settings.json of the project, or ~/.claude/settings.json",
@@ -20,13 +20,36 @@ export function claudeCode(server: string, tools: Sorted, deny: boolean): Client
         content: json({ permissions }),
       },
     ],
-    steps: [],
+    steps: /__|_$/.test(name)
+      ? ["Choose a server name without __ and without _ at its end: before 2.1.299 such names could be mistaken."]
+      : [],
     adminLock:
-      'Put the same rules into managed-settings.json (/etc/claude-code on Linux, /Library/Application Support/ClaudeCode on macOS) with "allowManagedPermissionRulesOnly": true and "disableBypassPermissionsMode": "disable" in permissions.',
-    serverNameRule: `The name under which the server was added (claude mcp add NAME …), other characters than letters, digits, _ and - written as _: here ${ruleName(server)}.`,
+      "This in managed-settings.json: /etc/claude-code on Linux, /Library/Application Support/ClaudeCode on macOS, C:\\Program Files\\ClaudeCode on Windows. No other rules count then, so it has to hold all that your people need.",
+    adminFiles: [{ place: "managed-settings.json", language: "json", content: json(managed) }],
+    serverNameRule: `The name under which the server was added (claude mcp add NAME …: letters, digits, - and _); in names from elsewhere any other character is written as _: here ${name}.`,
     notEnforced:
-      "A user without the lock can add rules of their own, and a hook can answer for them. Deny goes before ask, and ask before allow.",
+      "Without the lock a user can add rules of their own. Deny goes before ask, and ask before allow; a mode that never prompts turns ask into deny.",
   };
 }
 
-const ruleName = (server: string) => server.replace(/[^A-Za-z0-9_-]/g, "_");
+function permissionsFor(name: string, tools: Sorted, deny: boolean) {
+  const rule = (tool: string) => `mcp__${name}__${plain(tool)}`;
+  // Whether a tool's name is rewritten is known from other programs only: what must not run unasked is named both ways.
+  const both = (tool: string) => [...new Set([rule(tool), `mcp__${name}__${tool}`])].filter(isRule);
+  const stopped = dangerous(tools).flatMap(both);
+  const ask = [...new Set([...tools.ask.flatMap(both), ...(deny ? [] : stopped)])];
+  const held = new Set([...ask, ...stopped]);
+  // Two names that are written alike: the stricter one counts.
+  return { allow: tools.allow.map(rule).filter((one) => !held.has(one)), ask, deny: deny ? stopped : [] };
+}
+
+const plain = (name: string) => name.replace(/[^A-Za-z0-9_-]/g, "_");
+
+/** A rule with brackets, a wildcard, a space or a comma would be read as something else. */
+const isRule = (rule: string) => /^[A-Za-z0-9_./:-]+$/.test(rule);
+
+/** Connectors of the Claude account come as "claude.ai NAME"; only there are several underscores drawn together. */
+function ruleName(server: string): string {
+  const name = plain(server);
+  return server.startsWith("claude.ai ") ? name.replace(/_+/g, "_").replace(/^_|_$/g, "") : name;
+}

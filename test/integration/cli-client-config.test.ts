@@ -16,7 +16,7 @@ const list = JSON.stringify({
 describe("client-config", () => {
   it("prints every client's settings for people, one client's for programs, and needs no deployment", async () => {
     const [words, json] = await Promise.all([
-      cli.run(["client-config", "--tools", "-", "--server", "crm"], list),
+      cli.run(["client-config", "--tools", "-", "--server", "crm", "--for", "all"], list),
       cli.run(
         ["client-config", "--tools", "-", "--server", "crm", "--for", "cursor", "--tier3", "deny", "--json"],
         list,
@@ -25,10 +25,12 @@ describe("client-config", () => {
     expect([words.code, json.code]).toEqual([0, 0]);
     for (const name of ["Claude Code", "Claude connectors", "VS Code", "Cursor", "Gemini CLI", "OpenAI Responses API"])
       expect(words.stdout).toContain(`== ${name} ==`);
+    expect(words.stdout.match(/^Admin lock: /gm)).toHaveLength(6);
+    expect(words.stdout.match(/^Not enforced: .* The server still guards tier 3 itself\.$/gm)).toHaveLength(6);
     expect(JSON.parse(json.stdout)).toMatchObject({
       server: "crm",
       tools: { allow: ["read_it"], guarded: ["delete_it"] },
-      clients: [{ name: "cursor", client: "Cursor" }],
+      clients: [{ name: "cursor", client: "Cursor", writtenFor: "crm" }],
     });
   });
 
