@@ -28,7 +28,10 @@ export function installForeign(): Foreign {
 }
 
 function install(): void {
-  const { status, stderr } = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: folder });
+  // `npm test` tells its children to work at the root of the project.
+  const { npm_config_local_prefix: _root, ...env } = process.env;
+  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+  const { status, stderr } = spawnSync("npm", args, { cwd: folder, env });
   if (status !== 0) throw new Error(`not run: npm ci in test/foreign failed: ${String(stderr).slice(-500)}`);
 }
 
