@@ -20,7 +20,7 @@ export type SignIn = {
 
 /**
  * Begins a session for somebody who has just proved who they are, and returns the claims for the cookie. Errors: `unavailable` where the
- * user was disabled, or the password replaced, while that was going on.
+ * user was disabled, the password replaced, or the identity taken away, while that was going on.
  */
 export async function startSession(service: Service, signIn: SignIn): Promise<SessionClaims> {
   const sid = `ses_${randomBytes(24).toString("base64url")}`;
@@ -31,7 +31,12 @@ export async function startSession(service: Service, signIn: SignIn): Promise<Se
     await tx.session.create({
       data: { sid, userId, userAgent: userAgent?.slice(0, 300) ?? null, address: address ?? null },
     });
-    await tx.identity.updateMany({ where: { iss, sub, userId }, data: { lastSignInAt: new Date() } });
+    const { count } = await tx.identity.updateMany({
+      where: { iss, sub, userId },
+      data: { lastSignInAt: new Date() },
+    });
+    // Taken away at this moment: whoever did it could not see this session, and has ended all others.
+    if (count === 0) throw changed();
     await appendAudit(tx, {
       type: "person.signed_in",
       actor: { kind: "person", iss, sub, userId },
@@ -46,6 +51,8 @@ async function requireUnchanged(tx: Pick<Database, "$queryRaw">, { userId, passw
   const [user] = await tx.$queryRaw<{ password_hash: string | null; disabled_at: Date | null }[]>`
     SELECT "password_hash", "disabled_at" FROM "user" WHERE "id" = ${userId} FOR SHARE`;
   const isSame = passwordHash === undefined || passwordHash === user?.password_hash;
-  if (!user || user.disabled_at !== null || !isSame)
-    throw new Problem("unavailable", { detail: "The account was changed at this moment. Please sign in again." });
+  if (!user || user.disabled_at !== null || !isSame) throw changed();
 }
+
+const changed = () =>
+  new Problem("unavailable", { detail: "The account was changed at this moment. Please sign in again." });

@@ -46,12 +46,14 @@ export async function unlinkSelf(
   // PostgreSQL cannot be asked for it.
   if (`${iss}${sub}`.includes("\u0000")) throw new Problem("not_found");
   await service.prisma.$transaction(async (tx) => {
-    const where = { iss, sub, userId, linkedBy: "self_service" };
-    const stored = await tx.identity.findFirst({ where, select: { lastSignInAt: true } });
-    const { count } = await tx.identity.deleteMany({ where });
-    if (count === 0) throw new Problem("not_found", { detail: "There is no such link." });
+    // Locked, so that a sign-in with it that is under way is seen, and so is its session.
+    const [stored] = await tx.$queryRaw<{ isSignedInWith: boolean }[]>`
+      SELECT "last_sign_in_at" IS NOT NULL AS "isSignedInWith" FROM "identity"
+      WHERE "iss" = ${iss} AND "sub" = ${sub} AND "user_id" = ${userId} AND "linked_by" = 'self_service' FOR UPDATE`;
+    if (!stored) throw new Problem("not_found", { detail: "There is no such link." });
+    await tx.identity.delete({ where: { iss_sub: { iss, sub } } });
     const { count: removedPasskeys } = await tx.passkey.deleteMany({ where: { userId, iss, sub } });
-    const { count: endedSessions } = stored?.lastSignInAt
+    const { count: endedSessions } = stored.isSignedInWith
       ? await tx.session.updateMany({
           where: { userId, revokedAt: null, sid: { not: sid } },
           data: { revokedAt: new Date() },

@@ -47,6 +47,12 @@ const eventsAbout = async (sub: string) =>
     )
   ).rows;
 
+/** Until this many statements of this database wait for a lock. */
+async function untilWaiting(count: number): Promise<void> {
+  const sql = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  while ((await t.service.pool.query(sql)).rows.length < count);
+}
+
 /** A row as another part of the service would write it, authentic. */
 async function writeIdentity(row: { iss: string; sub: string; userId: string; mayApprove: boolean; linkedBy: string }) {
   await t.service.prisma.identity.create({ data: { ...row, mac: macOfIdentity(t.service.secrets, row) } });
@@ -101,6 +107,39 @@ describe("an identity that an admin has linked", () => {
       { type: "admin.identity_linked", actor: cli, data },
       { type: "admin.identity_unlinked", actor: cli, data: { ...data, linkedBy: "admin" } },
     ]);
+  });
+
+  it("I2, I8: taken away while a decision for it is being written, it goes after the decision, which stands whole", async () => {
+    const subject = newSubject();
+    const link = { user: ada.email, ...subject };
+    await linkIdentity(t.service, link, cli);
+    const { id } = await mintApproval(client, subject);
+    const form = await formFor(t.service, adas.session, id, "accept");
+    // The history is written last: a decision that waits there has judged the right, and holds it.
+    const holder = await t.service.pool.connect();
+    await holder.query(
+      `CREATE FUNCTION "wait_for_history"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NEW; END $$;
+       CREATE TRIGGER "wait_for_history" BEFORE INSERT ON "audit_event" FOR EACH ROW WHEN (NEW."type" = 'approval.accepted') EXECUTE FUNCTION "wait_for_history"();
+       SELECT pg_advisory_lock(1)`,
+    );
+    const deciding = decide(t.service, adas.session, id, form);
+    await untilWaiting(1);
+    const ended: string[] = [];
+    const unlinking = unlinkIdentity(t.service, link, cli).finally(() => ended.push("unlinked"));
+    await Promise.race([untilWaiting(2), unlinking]);
+    const endedFirst = [...ended];
+    await holder.query("SELECT pg_advisory_unlock(1)");
+    const results = [await deciding, (await unlinking).changed];
+    await holder.query(`DROP TRIGGER "wait_for_history" ON "audit_event"; DROP FUNCTION "wait_for_history"()`);
+    holder.release();
+    expect([endedFirst, results]).toEqual([[], [{ kind: "decided" }, true]]);
+    const { rows } = await t.service.pool.query<{ type: string }>(
+      `SELECT "type" FROM "audit_event" WHERE "type" ~ '^(approval.accepted|admin.identity_unlinked)$'
+         AND ("approval_id" = $1 OR "data" ->> 'sub' = $2) ORDER BY "seq"`,
+      [id, subject.sub],
+    );
+    expect(rows.map(({ type }) => type)).toEqual(["approval.accepted", "admin.identity_unlinked"]);
+    expect(await rightToDecide(t.service, adas.session, subject)).toBeUndefined();
   });
 
   it("I17: counts only as an admin's act wrote it: a row that was moved or changed gives nobody a right", async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { adminForms } from "@/app/admin/forms";
 import { listAlerts } from "@/lib/admin/alerts";
 import { listPeople } from "@/lib/admin/list-people";
-import { readNotice } from "@/lib/admin/notice";
+import { noticeCookie, readNotice } from "@/lib/admin/notice";
 import { readOverview } from "@/lib/admin/overview";
 import { readClientForAdmin } from "@/lib/admin/read-client";
 import { readPersonForAdmin } from "@/lib/admin/read-person";
@@ -364,5 +364,11 @@ describe("the notice for the next page", () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  it("is sent on https alone where the service is", async () => {
+    const https = { ...t.service, config: { ...t.service.config, url: "https://approve.example.com" } };
+    const set = await noticeCookie(https, { sid: admins.session.sid, page: "/admin" }, "frozen");
+    expect(set).toMatch(/; Path=\/admin; Max-Age=120; HttpOnly; SameSite=Lax; Secure$/);
   });
 });

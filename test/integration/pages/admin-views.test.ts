@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listPeople } from "@/lib/admin/list-people";
 import { readClientForAdmin } from "@/lib/admin/read-client";
 import { readPersonForAdmin } from "@/lib/admin/read-person";
+import { appendAudit } from "@/lib/audit/append";
 import { listPersonFreezes } from "@/lib/clients/list-freezes";
 import { explainSubject } from "@/lib/users/explain-subject";
 import { macOfIdentity } from "@/lib/users/identity";
@@ -74,6 +75,25 @@ describe("a client's page", () => {
     await insertEvent(other.clientId, "elsewhere", "1 minute", boss.userId);
     const shown = await readClientForAdmin(t.service, admins.session, client.clientId);
     expect(shown?.events.map(({ tool }) => tool)).toEqual(["recent"]);
+  });
+
+  it("shows the 20 newest security events, of one kind or of several, and nothing that is none", async () => {
+    const [one, several] = [await addTestClient(t.service), await addTestClient(t.service)];
+    const shown = async (clientId: string) =>
+      (await readClientForAdmin(t.service, admins.session, clientId))?.events.map(({ type, tool }) => [type, tool]);
+    for (let i = 0; i < 21; i += 1) await insertEvent(one.clientId, `tool-${i}`, "1 minute", boss.userId);
+    const newest = Array.from({ length: 20 }, (_, i) => ["security.wrong_person", `tool-${20 - i}`]);
+    expect(await shown(one.clientId)).toEqual(newest);
+
+    const kinds = ["security.throttled", "security.passkey_failed", "approval.receipt_refused"] as const;
+    const actor = { kind: "person", iss: boss.iss, sub: boss.sub, userId: boss.userId } as const;
+    const all: [string, string][] = [];
+    for (let i = 0; i < 30; i += 1)
+      for (const type of [kinds[i % 3] ?? kinds[0], "approval.minted"] as const) {
+        await appendAudit(t.service.pool, { type, clientId: several.clientId, tool: `tool-${i}`, actor });
+        if (type !== "approval.minted") all.unshift([type, `tool-${i}`]);
+      }
+    expect(await shown(several.clientId)).toEqual(all.slice(0, 20));
   });
 
   it("shows everybody who has frozen it, page by page, without a gap or a repeat; a list by subject is whole", async () => {

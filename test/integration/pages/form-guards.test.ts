@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { POST as auth } from "@/app/api/auth/[...nextauth]/route";
 import { POST as locale } from "@/app/locale/route";
 import { setService } from "@/lib/process";
-import { flashCookie, readFlash } from "@/lib/requests/flash";
+import { clearFlash, flashCookie, readFlash } from "@/lib/requests/flash";
 import { createTestService, type TestService } from "@/test/support/database";
 
 let t: TestService;
@@ -112,5 +112,30 @@ describe("the notice for the next page", () => {
     expect((await read(cookie))?.note).toBe("kept");
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
     expect(await read(cookie)).toBeUndefined();
+  });
+
+  it("is kept by the browser for two minutes, and counts for just as long where it is kept for longer", async () => {
+    const at = Date.now();
+    vi.useFakeTimers({ toFake: ["Date"], now: at });
+    const set = await flashCookie(t.service, binding, { notice: "choose", note: "" });
+    expect(set).toMatch(/^countersign\.flash=[^;]+; Path=\/a\/; Max-Age=120; HttpOnly; SameSite=Lax$/);
+    const cookie = set.split(";")[0] ?? "";
+    vi.setSystemTime(at + 120_000);
+    expect(await read(cookie)).toMatchObject({ notice: "choose" });
+    vi.setSystemTime(at + 120_001);
+    expect(await read(cookie)).toBeUndefined();
+  });
+
+  it("is sent on https alone where the service is, and only to the pages that say it", async () => {
+    const https = { ...t.service, config: { ...t.service.config, url: "https://approve.example.com" } };
+    for (const [target, path] of [
+      [binding.target, "/a/"],
+      ["account:links", "/account"],
+    ] as const) {
+      const set = await flashCookie(https, { ...binding, target }, { notice: "choose", note: "" });
+      expect(set).toMatch(/; HttpOnly; SameSite=Lax; Secure$/);
+      expect(set).toContain(`; Path=${path}; Max-Age=120;`);
+    }
+    expect(clearFlash(https)).toBe("countersign.flash=; Path=/a/; Max-Age=0; HttpOnly; SameSite=Lax; Secure");
   });
 });

@@ -264,6 +264,27 @@ describe("an approval that requires a passkey", () => {
     expect(await tried(minted.matchCode ?? "")).toEqual({ kind: "decided" });
   });
 
+  it("is accepted by the one answer also where another tab's wrong code was written first, and the decision is tried anew (I14)", async () => {
+    count += 1;
+    const action = { tool: "delete_project", arguments: { project_id: `p_${count}` } };
+    const requirements = { passkey: "required", matchCode: true };
+    const { id, matchCode: code = "" } = await mintApproval(client, ada, { action, requirements });
+    const passkeyAnswer = answer(await questionFor(id));
+    const form = await formFor(t.service, session, id, "accept", { code, passkeyAnswer });
+    const holder = await t.service.pool.connect();
+    await holder.query("BEGIN");
+    await holder.query(
+      `UPDATE "approval" SET "match_tries" = "match_tries" + 1, "version" = "version" + 1 WHERE "id" = $1`,
+      [id],
+    );
+    const decided = decide(t.service, session, id, form);
+    await untilWaiting();
+    await holder.query("COMMIT");
+    holder.release();
+    expect(await decided).toEqual({ kind: "decided" });
+    expect((await rowOf(id)).status).toBe("accepted");
+  });
+
   it("a failed passkey is told to auditors once an hour, with no part of the answer", async () => {
     const id = await mint();
     for (let i = 0; i < 3; i += 1) await accept(id, answer(await questionFor(id), { flags: 0 }));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dropExpiredChallenges, issueChallenge, takeChallenge } from "@/lib/passkeys/challenge";
+import { type ChallengeBinding, dropExpiredChallenges, issueChallenge, takeChallenge } from "@/lib/passkeys/challenge";
 import { createTestService, type TestService } from "@/test/support/database";
 
 let t: TestService;
@@ -51,6 +51,26 @@ describe("a challenge", () => {
     const { challenge } = await issueChallenge(pool, { ...decide, nonce: "n" });
     await pool.query(`UPDATE "passkey_challenge" SET "expires_at" = now() WHERE "challenge" = $1`, [challenge]);
     expect(await takeChallenge(pool, { ...decide, challenge })).toBeUndefined();
+  });
+
+  it("is one of five at most that a session has open for one thing: a sixth takes the place of the oldest, and of nobody else's", async () => {
+    const { pool } = t.service;
+    const issue = async (of: ChallengeBinding, ageSeconds: number) => {
+      const issuedAt = new Date(Date.now() - ageSeconds * 1000);
+      return { ...of, challenge: (await issueChallenge(pool, { ...of, nonce: "n", issuedAt })).challenge };
+    };
+    const takes = async (of: Awaited<ReturnType<typeof issue>>) => (await takeChallenge(pool, of)) !== undefined;
+    const here: ChallengeBinding = { purpose: "register", sid: "ses_asks" };
+    for (const [asking, others] of [
+      [decide, [{ ...decide, sid: "ses_other" }, { ...decide, approvalId: approvalId.replace("1", "2") }, here]],
+      [here, [{ ...here, sid: "ses_other" }, { ...here, purpose: "sign_in" }, decide]],
+    ] as [ChallengeBinding, ChallengeBinding[]][]) {
+      const elsewhere = await Promise.all(others.map((of) => issue(of, 100)));
+      const asked: Awaited<ReturnType<typeof issue>>[] = [];
+      for (const ageSeconds of [70, 60, 50, 40, 30, 20, 10]) asked.push(await issue(asking, ageSeconds));
+      expect(await Promise.all(asked.map(takes))).toEqual([false, false, true, true, true, true, true]);
+      expect(await Promise.all(elsewhere.map(takes))).toEqual([true, true, true]);
+    }
   });
 
   it("is cleared away once nobody can answer it any more", async () => {

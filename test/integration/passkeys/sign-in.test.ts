@@ -5,7 +5,7 @@ import { readClock } from "@/lib/database/clock";
 import { dropExpiredChallenges } from "@/lib/passkeys/challenge";
 import { removePasskey } from "@/lib/passkeys/remove";
 import { signInWithPasskey } from "@/lib/passkeys/sign-in";
-import { makeSignInChallenge } from "@/lib/passkeys/sign-in-challenge";
+import { makeSignInChallenge, readSignInChallenge } from "@/lib/passkeys/sign-in-challenge";
 import { userHandleOf } from "@/lib/passkeys/user-handle";
 import { type Service, setService } from "@/lib/process";
 import { deriveSecrets } from "@/lib/secrets/derive";
@@ -129,6 +129,18 @@ describe("signing in with a passkey", () => {
     ).toBeUndefined();
     expect(await tryWith(key, {}, await browserSince(120))).toBeUndefined();
     expect(await tryWith(key, {}, await browserSince(110))).toBeDefined();
+  });
+
+  it("binds the question to the browser on https by a cookie that no other host can set, and takes no other there", async () => {
+    const https = { ...service, config: { ...service.config, url: "https://approve.example.com" } };
+    const { challenge, cookie } = await makeSignInChallenge(https);
+    expect(cookie).toMatch(
+      /^__Host-countersign\.passkey=[^;]+; Max-Age=120; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
+    );
+    const [name = "", value = ""] = (cookie.split(";")[0] ?? "").split("=");
+    const readAs = (as: string) => readSignInChallenge(https, new Headers({ cookie: `${as}=${value}` }));
+    expect(await readAs(name)).toMatchObject({ challenge });
+    expect(await readAs("countersign.passkey")).toBeUndefined();
   });
 
   it("stores nothing for whoever only asks, and nothing once the answer could not come any more", async () => {
