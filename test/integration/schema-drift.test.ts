@@ -16,6 +16,8 @@ const beyondPrisma = [
   "approval_unsettled_idx",
   "approval_erasable_idx",
   "approval_match_key",
+  "outbox_undispatched_idx",
+  "webhook_delivery_due_idx",
 ];
 
 async function shapeOf(url: string) {
