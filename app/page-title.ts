@@ -14,7 +14,9 @@ type Titled =
   | "admin"
   | "adminClient"
   | "adminPeople"
-  | "adminPerson";
+  | "adminPerson"
+  | "adminWebhook"
+  | "adminWebhooks";
 
 /** Names a page by its route alone: the page of a miss and that of an approval carry the same title (I2), and history tells nothing. */
 export async function pageTitle(page: Titled): Promise<Metadata> {

@@ -10,6 +10,7 @@ import { addReceiptCommand } from "./receipts";
 import { createRun } from "./run";
 import { addSecretCommands } from "./secret";
 import { addUserCommands } from "./users";
+import { addWebhookCommands } from "./webhooks";
 
 /** The `countersign` command: what an admin does at the machine of a deployment. Sets the exit code: 1 failed, 2 called wrongly. */
 async function main(argv: string[]): Promise<void> {
@@ -40,6 +41,7 @@ function createProgram(asJson: boolean): Command {
   addReceiptCommand(program, run);
   addDoctorCommand(program, run);
   addSecretCommands(program, run);
+  addWebhookCommands(program, run);
   return program;
 }
 

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
-import { createPool } from "@/lib/database/pool";
-import { startEmbedded } from "@/lib/embedded/start";
-import { migrate } from "@/prisma/migrate";
+import { bringUpToDate } from "@/lib/database/bring-up-to-date";
+import { openDatabase } from "@/lib/service/start";
 import type { Run } from "./run";
 import { readEnvironment, untilInterrupted } from "./service";
 
@@ -24,15 +23,14 @@ export function addMigrateCommand(program: Command, run: Run): void {
 async function applyMigrations(): Promise<string[]> {
   const { config, log } = readEnvironment();
   return untilInterrupted(async (interrupted) => {
-    const embedded =
-      config.databaseUrl === undefined ? await startEmbedded({ dataDir: config.dataDir, log }) : undefined;
-    const pool = createPool({ connectionString: config.databaseUrl ?? embedded?.url ?? "", max: 2, log });
+    const database = await openDatabase(config, log);
+    const work = bringUpToDate(database, log);
     try {
-      // An interruption waits for the statement under way: each migration is applied as a whole or not at all.
-      return (await Promise.race([migrate(pool), interrupted])).applied;
+      return (await Promise.race([work, interrupted])).applied;
     } finally {
-      await pool.end();
-      await embedded?.stop();
+      // An interruption waits for what is under way: nothing is left half done, and the embedded database is not stopped under it.
+      await work.catch(() => undefined);
+      await database.stop();
     }
   });
 }

@@ -1,31 +1,41 @@
-import { BlockList, isIP } from "node:net";
+import type { BlockList } from "node:net";
 import path from "node:path";
 import { z } from "zod";
 import { type ConfiguredProvider, parseProviders } from "./oidc/parse-providers";
+import type { OutboundPolicy } from "./outbound/policy";
+import { outboundAllow } from "./outbound/variable";
 import { isLoopbackHost } from "./requests/loopback";
+import { trustedProxies } from "./requests/trusted-proxies";
+import { readVariableFiles } from "./service/variable-files";
+import { type Listener, wholeListener } from "./surfaces/parse";
+import { surfacesVariable } from "./surfaces/variable";
 
 /**
  * Everything an operator can set, parsed once at start. Throws `ConfigError` with all faults together.
  * Nothing else reads `process.env`. An empty variable counts as unset.
  */
 export function parseConfig(env: Record<string, string | undefined>): Config {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ""),
-  );
+  const files = readVariableFiles(withoutEmpty(env));
+  const { given } = files;
   const parsed = variables.safeParse(given);
   const faults = parsed.success
     ? previousFaults(parsed.data)
     : parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
   const oidc = parseProviders(given);
-  const all = [...faults, ...databaseFaults(given), ...oidc.faults];
+  const all = [...faults, ...files.faults, ...databaseFaults(given), ...surfacesFaults(given), ...oidc.faults];
   if (!parsed.success || all.length > 0) throw new ConfigError(all);
   const v = parsed.data;
+  const url = v.COUNTERSIGN_URL ?? `http://localhost:${v.PORT}`;
   return {
     host: v.HOST,
     port: v.PORT,
-    url: v.COUNTERSIGN_URL ?? `http://localhost:${v.PORT}`,
+    listeners: v.SURFACES ?? [wholeListener(v.HOST, v.PORT, given["METRICS_TOKEN"] !== undefined)],
+    // Nothing balances load before a deployment on loopback.
+    drainGraceSeconds: v.DRAIN_GRACE_SECONDS ?? (isLoopbackHost(new URL(url).hostname) ? 0 : 5),
+    url,
     name: v.COUNTERSIGN_NAME,
     databaseUrl: v.DATABASE_URL,
+    databaseOwnerUrl: v.DATABASE_OWNER_URL,
     databasePoolMax: v.DATABASE_POOL_MAX,
     secret: v.COUNTERSIGN_SECRET,
     previousSecret: v.COUNTERSIGN_SECRET_PREVIOUS,
@@ -33,6 +43,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     retainArgumentsSeconds: v.RETAIN_ARGUMENTS_SECONDS,
     trustedProxies: v.TRUSTED_PROXIES,
     oidcProviders: oidc.providers,
+    outbound: v.OUTBOUND_ALLOW,
     logLevel: v.LOG_LEVEL,
   };
 }
@@ -41,12 +52,18 @@ export type Config = {
   /** Address and port that the process listens on. */
   host: string;
   port: number;
+  /** What the process answers where; one listener on `host` and `port` unless `SURFACES` says otherwise. */
+  listeners: Listener[];
+  /** How long listeners go on after SIGTERM, while `/readyz` already answers 503. */
+  drainGraceSeconds: number;
   /** Public origin: approval links, cookies and same-origin checks rest on it alone. */
   url: string;
   /** The organisation's name, in the header of each page. */
   name: string;
   /** Absent: the embedded database in `dataDir`. */
   databaseUrl: string | undefined;
+  /** The role that owns the tables: migrations alone are applied as it, so that the role of `databaseUrl` needs to own nothing. */
+  databaseOwnerUrl: string | undefined;
   databasePoolMax: number;
   /** 32 bytes or more. Absent: generated in `dataDir` at first start. */
   secret: Uint8Array | undefined;
@@ -58,6 +75,8 @@ export type Config = {
   trustedProxies: BlockList;
   /** Sign-in services beside local accounts, in the order of their buttons. */
   oidcProviders: ConfiguredProvider[];
+  /** Whom this service may call beside public https hosts. */
+  outbound: OutboundPolicy;
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
 };
 
@@ -105,24 +124,6 @@ const secretBytes = z.string().transform((text, context) => {
   return new Uint8Array(bytes);
 });
 
-const proxies = z
-  .string()
-  .default("")
-  .transform((text, context) => {
-    const list = new BlockList();
-    for (const entry of text.split(/[\s,]+/).filter(Boolean)) {
-      const [address = "", prefix] = entry.split("/");
-      const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-      const bits = prefix === undefined ? (family === "ipv6" ? 128 : 32) : Number(prefix);
-      if (isIP(address) === 0 || !Number.isInteger(bits) || bits < 0 || bits > (family === "ipv6" ? 128 : 32)) {
-        context.addIssue({ code: "custom", message: `"${entry}" is neither an address nor a CIDR range` });
-        return z.NEVER;
-      }
-      list.addSubnet(address, bits, family);
-    }
-    return list;
-  });
-
 const wholeNumber = (min: number, max: number) =>
   z
     .string()
@@ -130,21 +131,24 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min, `must be ${min} or more`).max(max, `must be ${max} or less`));
 
+const databaseAddress = z.string().regex(/^postgres(ql)?:\/\//, "must start with postgresql://");
+
 const variables = z.object({
   HOST: z.string().default("127.0.0.1"),
   PORT: wholeNumber(1, 65535).default(3000),
+  SURFACES: surfacesVariable.optional(),
+  DRAIN_GRACE_SECONDS: wholeNumber(0, 300).optional(),
   COUNTERSIGN_URL: publicUrl.optional(),
   COUNTERSIGN_NAME: z.string().max(80, "must be 80 characters or less").default("Countersign"),
   COUNTERSIGN_SECRET: secretBytes.optional(),
   COUNTERSIGN_SECRET_PREVIOUS: secretBytes.optional(),
   COUNTERSIGN_DATA_DIR: z.string().default(".countersign"),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, "must start with postgresql://")
-    .optional(),
+  DATABASE_URL: databaseAddress.optional(),
+  DATABASE_OWNER_URL: databaseAddress.optional(),
   DATABASE_POOL_MAX: wholeNumber(2, 200).default(10),
   RETAIN_ARGUMENTS_SECONDS: wholeNumber(0, 31_536_000).default(86_400),
-  TRUSTED_PROXIES: proxies,
+  TRUSTED_PROXIES: trustedProxies,
+  OUTBOUND_ALLOW: outboundAllow,
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
 });
 
@@ -157,8 +161,18 @@ function previousFaults(v: z.infer<typeof variables>): string[] {
     : [];
 }
 
+function withoutEmpty(env: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value?.trim() ? [[name, value]] : [])));
+}
+
+function surfacesFaults(given: Record<string, string>): string[] {
+  const isPublicUrlGuessed = given["SURFACES"] !== undefined && given["COUNTERSIGN_URL"] === undefined;
+  return isPublicUrlGuessed ? ["COUNTERSIGN_URL: is required when SURFACES is set"] : [];
+}
+
 function databaseFaults(given: Record<string, string | undefined>): string[] {
-  if (given["DATABASE_URL"] === undefined) return [];
+  if (given["DATABASE_URL"] === undefined)
+    return given["DATABASE_OWNER_URL"] === undefined ? [] : ["DATABASE_OWNER_URL: needs DATABASE_URL beside it"];
   return ["COUNTERSIGN_SECRET", "COUNTERSIGN_URL"]
     .filter((name) => given[name] === undefined)
     .map((name) => `${name}: is required when DATABASE_URL is set`);

@@ -5,7 +5,9 @@ import type { Database } from "./database/prisma";
 import type { KeyRing } from "./keys/key-ring";
 import type { Logger } from "./log";
 import type { Secrets } from "./secrets/derive";
+import type { Draining } from "./service/draining";
 import type { WaitHub } from "./waits/hub";
+import type { Bell } from "./webhooks/bell";
 
 /** What a running Countersign consists of. Every verb takes it first; nothing else is held at module level. */
 export type Service = {
@@ -18,6 +20,9 @@ export type Service = {
   keys: KeyRing;
   clients: ClientCache;
   hub: WaitHub;
+  /** Rung after a commit that left an event in the outbox. */
+  outbox: Bell;
+  draining: Draining;
   log: Logger;
 };
 

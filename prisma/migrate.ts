@@ -48,11 +48,30 @@ export async function migrate(db: Pool | ClientBase, options: MigrateOptions = {
 
 /** Names the migrations of this build that the database lacks, in order. Writes nothing and takes no lock. */
 export async function pendingMigrations(db: Pool | ClientBase, options: MigrateOptions = {}): Promise<string[]> {
+  return (await examineMigrations(db, options)).pending;
+}
+
+/**
+ * What is applied and what is pending, and in a sentence each why `migrate` would refuse: unknown here, never finished, or changed. Writes
+ * nothing and takes no lock.
+ */
+export async function examineMigrations(
+  db: Pool | ClientBase,
+  options: MigrateOptions = {},
+): Promise<{ applied: string[]; pending: string[]; faults: string[] }> {
   const migrations = await readMigrations(options.dir);
-  const table = await db.query<{ exists: boolean }>("SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists");
-  const rows = table.rows[0]?.exists ? await readApplied(db) : [];
-  const finished = new Set(rows.filter((row) => row.finished_at).map((row) => row.migration_name));
-  return migrations.map((migration) => migration.name).filter((name) => !finished.has(name));
+  const rows = (await hasTable(db)) ? await readApplied(db) : [];
+  const faults = rows.flatMap((row) => {
+    try {
+      checkApplied(row, migrations);
+      return [];
+    } catch (error) {
+      return [(error as Error).message];
+    }
+  });
+  const applied = rows.filter((row) => row.finished_at).map((row) => row.migration_name);
+  const pending = migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
+  return { applied, pending, faults };
 }
 
 async function migrateLocked(client: ClientBase, options: MigrateOptions): Promise<{ applied: string[] }> {
@@ -64,7 +83,8 @@ async function migrateLocked(client: ClientBase, options: MigrateOptions): Promi
     await client.query("RESET lock_timeout");
   }
   try {
-    await client.query(CREATE_TABLE);
+    // A role that may not create tables may start on a database that is up to date.
+    if (!(await hasTable(client))) await client.query(CREATE_TABLE);
     const rows = await readApplied(client);
     for (const row of rows) checkApplied(row, migrations);
     const known = new Set(rows.map((row) => row.migration_name));
@@ -102,6 +122,11 @@ async function apply(client: ClientBase, migration: Migration): Promise<void> {
     await client.query("ROLLBACK").catch(() => undefined);
     throw new Error(`Migration ${migration.name} failed: ${cause instanceof Error ? cause.message : cause}`, { cause });
   }
+}
+
+async function hasTable(db: Pool | ClientBase): Promise<boolean> {
+  const table = await db.query<{ exists: boolean }>("SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists");
+  return table.rows[0]?.exists === true;
 }
 
 async function readApplied(db: Pool | ClientBase): Promise<AppliedRow[]> {

@@ -3,10 +3,10 @@ import type { Service } from "@/lib/process";
 import { csrfToken } from "@/lib/sessions/csrf";
 import type { PersonSession } from "@/lib/sessions/session";
 import { HiddenFields } from "../hidden-fields";
-import { actTarget, adminPath } from "./posted-form";
+import { type About, actTarget, adminPath } from "./posted-form";
 
-/** What the forms of an admin's page about one client or user have in common. `canAct`: the sign-in is recent. */
-export type Acts = { service: Service; session: PersonSession; about: "client" | "user"; id: string; canAct: boolean };
+/** What the forms of an admin's page about one thing have in common. `canAct`: the sign-in is recent. */
+export type Acts = { service: Service; session: PersonSession; about: About; id: string; canAct: boolean };
 
 type Props = { acts: Acts; verb: string; fields?: Record<string, string>; className?: string; children: ReactNode };
 

@@ -3,12 +3,14 @@ import type { Alert } from "@/lib/admin/alerts";
 import { readOverview } from "@/lib/admin/overview";
 import type { ListedClient } from "@/lib/clients/list";
 import { getService } from "@/lib/process";
+import type { ListedEndpoint } from "@/lib/webhooks/list-endpoints";
 import { Instant } from "../instant";
 import { miss } from "../miss";
 import { Outside } from "../outside";
 import { PageFrame } from "../page-frame";
 import { requireSession } from "../session";
 import { ClientState } from "./client-state";
+import { adminPath } from "./posted-form";
 import { adminTitle } from "./title";
 
 export const generateMetadata = () => adminTitle("admin");
@@ -18,12 +20,12 @@ export default async function AdminPage() {
   const session = await requireSession("/admin");
   const overview = await readOverview(getService(), session);
   if (!overview) return miss();
-  const { alerts, clients, people } = overview;
+  const { alerts, clients, people, endpoints } = overview;
   const t = await getTranslations("admin");
   return (
     <PageFrame path="/admin" account={session.account} wide nav={session}>
       <h1 className="text-2xl font-bold">{t("title")}</h1>
-      <Alerts alerts={alerts} />
+      <Alerts alerts={alerts} endpoints={endpoints.filter(needsALook)} />
       <h2 className="heading mt-6 mb-2">{t("clients")}</h2>
       {clients.length === 0 ? (
         <p className="card row text-muted">{t("noClients")}</p>
@@ -41,12 +43,24 @@ export default async function AdminPage() {
           {t("everyPerson")}
         </a>
       </div>
+      <h2 className="heading mt-6 mb-2">{t("webhooks.title")}</h2>
+      <div className="card">
+        <p className="row">{t("webhooksCount", { total: endpoints.length })}</p>
+        <a className="row button-plain w-full" href="/admin/webhooks">
+          {t("everyWebhook")}
+        </a>
+      </div>
     </PageFrame>
   );
 }
 
-async function Alerts({ alerts }: { alerts: Alert[] }) {
-  if (alerts.length === 0) return null;
+/** Somebody waits for what does not arrive. What an admin has stopped is meant to be so. */
+function needsALook({ failingSince, disabledReason }: ListedEndpoint): boolean {
+  return disabledReason === null ? failingSince !== null : disabledReason !== "admin";
+}
+
+async function Alerts({ alerts, endpoints }: { alerts: Alert[]; endpoints: ListedEndpoint[] }) {
+  if (alerts.length === 0 && endpoints.length === 0) return null;
   const t = await getTranslations("admin");
   return (
     <section className="mt-4" aria-label={t("alerts")}>
@@ -60,6 +74,20 @@ async function Alerts({ alerts }: { alerts: Alert[] }) {
           <p className="flex flex-wrap items-center justify-between gap-x-4 font-normal">
             <Instant at={alert.at} />
             <a className="button-plain text-danger font-semibold" href={`/admin/clients/${alert.clientId}`}>
+              {t("look")}
+            </a>
+          </p>
+        </div>
+      ))}
+      {endpoints.map(({ endpointId, url, disabledAt, failingSince }) => (
+        <div className="notice mb-2" role="alert" key={endpointId}>
+          <p className="break-words">
+            <span aria-hidden="true">▲ </span>
+            {t.rich(disabledAt ? "webhookStopped" : "webhookAlert", { url: () => <Outside text={url} /> })}
+          </p>
+          <p className="flex flex-wrap items-center justify-between gap-x-4 font-normal">
+            <Instant at={disabledAt ?? failingSince ?? new Date()} />
+            <a className="button-plain text-danger font-semibold" href={adminPath("webhook", endpointId)}>
               {t("look")}
             </a>
           </p>

@@ -9,14 +9,14 @@ export type AdminForm = Posted & { id: string; actor: AuditActor };
 type Said = AdminNotice | { notice: AdminNotice; link: TypedLink };
 
 /**
- * As `receiveForm`, for a form of an admin's page about one client or user: nothing is here for anybody but admins, and a sign-in that is
+ * As `receiveForm`, for a form of an admin's page about one client, user or webhook endpoint: nothing is here for anybody but admins, and a sign-in that is
  * not recent leads to a fresh one and back to the page, with nothing done. `act` says what the page then tells; where what it is about is not
- * there (any more), a browser comes back to the page too, which is that of a miss where the client or user is what is not there.
+ * there (any more), a browser comes back to the page too, which is that of a miss where what the page is about is not there.
  */
 export function receiveAdminForm(
   request: Request,
   params: Record<string, string>,
-  { about, verb }: { about: "client" | "user"; verb: string },
+  { about, verb }: { about: About; verb: string },
   act: (posted: AdminForm) => Promise<Said>,
 ): Promise<Response> {
   const id = params["id"] ?? "";
@@ -43,13 +43,18 @@ export function receiveAdminForm(
 /** Of an act: what it names is not there, or is no longer what the page has shown. */
 const isGone = new Set<ProblemCode>(["not_found", "invalid_request"]);
 
-/** The page of a client or a user; the id is one step of the path, whatever it holds. */
-export function adminPath(about: "client" | "user", id: string): string {
-  return `/admin/${about === "client" ? "clients" : "people"}/${encodeURIComponent(id)}`;
+/** What a page of an admin is about. */
+export type About = "client" | "user" | "webhook";
+
+/** The page of one client, user or endpoint; the id is one step of the path, whatever it holds. */
+export function adminPath(about: About, id: string): string {
+  return `/admin/${folders[about]}/${encodeURIComponent(id)}`;
 }
 
-/** What the token of a form is for: one act on one client or user, so that no form's token serves for another act. */
-export function actTarget(about: "client" | "user", verb: string, id: string): string {
+const folders = { client: "clients", user: "people", webhook: "webhooks" } as const satisfies Record<About, string>;
+
+/** What the token of a form is for: one act on one thing, so that no form's token serves for another act. */
+export function actTarget(about: About, verb: string, id: string): string {
   return `${about}:${verb}:${id}`;
 }
 

@@ -13,6 +13,10 @@ const done = [
   "sessions_ended",
   "disabled",
   "enabled",
+  "webhook_arrived",
+  "webhook_disabled",
+  "webhook_enabled",
+  "webhook_replayed",
 ] as const;
 const refused = [
   "link_self",
@@ -22,6 +26,7 @@ const refused = [
   "link_incomplete",
   "link_unverified",
   "disable_self",
+  "webhook_failed",
   "busy",
   "gone",
   "stale_form",

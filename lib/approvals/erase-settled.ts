@@ -19,8 +19,6 @@ export async function eraseSettled(service: Service): Promise<number> {
     `DELETE FROM "idempotency_key" WHERE "created_at" < clock_timestamp() - INTERVAL '24 hours'`,
   );
   await service.pool.query(`DELETE FROM "decline_cooldown" WHERE "until" < clock_timestamp()`);
-  // Nothing reads it yet but what is younger than the longest schedule of deliveries.
-  await service.pool.query(`DELETE FROM "outbox" WHERE "at" < clock_timestamp() - INTERVAL '7 days'`);
   return rowCount ?? 0;
 }
 

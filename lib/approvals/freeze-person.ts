@@ -3,6 +3,7 @@ import type pg from "pg";
 import { appendAudit } from "../audit/append";
 import type { AuditActor } from "../audit/event";
 import type { Service } from "../process";
+import { queueClientEvent } from "../webhooks/queue-client-event";
 import type { Subject } from "./approval";
 import { endBySystem } from "./end";
 import { readApproval } from "./store";
@@ -20,9 +21,9 @@ export async function freezePerson(
   of: { clientId: string; subject: Subject },
   actor: AuditActor,
 ): Promise<string[]> {
-  await db.query(
+  const { rows } = await db.query<{ until: Date }>(
     `INSERT INTO "freeze" ("id", "client_id", "subject_iss", "subject_sub", "reason", "until")
-     VALUES ($1, $2, $3, $4, 'not_requested', clock_timestamp() + make_interval(secs => $5))`,
+     VALUES ($1, $2, $3, $4, 'not_requested', clock_timestamp() + make_interval(secs => $5)) RETURNING "until"`,
     [`frz_${randomUUID()}`, of.clientId, of.subject.iss, of.subject.sub, freezeSeconds],
   );
   await appendAudit(db, {
@@ -32,6 +33,8 @@ export async function freezePerson(
     reason: "not_requested",
     data: { subjectIss: of.subject.iss, subjectSub: of.subject.sub },
   });
+  const until = rows[0]?.until;
+  await queueClientEvent(db, "client.frozen", { ...of, reason: "not_requested", ...(until ? { until } : {}) });
   return withdrawLive(service, db, of.clientId, of.subject);
 }
 

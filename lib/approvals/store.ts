@@ -1,6 +1,7 @@
 import type pg from "pg";
 import type { AuditActor } from "../audit/event";
 import { kidOf } from "../keys/kid-of";
+import { approvalData } from "../webhooks/approval-data";
 import type { Approval, Subject } from "./approval";
 import { type ApprovalRow, approvalFromRow } from "./from-row";
 import type { ApprovalEvent } from "./transitions";
@@ -81,6 +82,7 @@ export async function commitChange(db: Queryable, change: Change): Promise<boole
       change.person?.right.iss ?? null,
       change.person?.right.sub ?? null,
       change.person?.right.isLink ?? false,
+      event === null ? null : JSON.stringify(approvalData(change.to)),
     ],
   });
   return rowCount === 1;
@@ -113,13 +115,13 @@ changed AS (
     AND NOT EXISTS (SELECT 1 FROM "signing_key" s WHERE s."kid" = ANY($24::text[]) AND s."status" = 'revoked')
     AND ($25::text IS NULL OR (EXISTS (SELECT 1 FROM present) AND EXISTS (SELECT 1 FROM entitled))) AND ($27::text IS NULL OR EXISTS (SELECT 1 FROM holding))
     AND ($3::timestamptz IS NULL OR c."at" < $3) AND ($4::timestamptz IS NULL OR c."at" >= $4)
-  RETURNING a."id", a."seq", a."client_id", a."tool", a."decision", a."reason", c."at"),
+  RETURNING a."id", a."seq", a."client_id", a."tool", a."decision", a."reason", a."trace_context", c."at"),
 audited AS (
   INSERT INTO "audit_event" ("at", "type", "approval_id", "approval_seq", "client_id", "tool", "actor", "decision", "reason", "data")
   SELECT "at", $5, "id", "seq", "client_id", "tool", $6::jsonb, "decision", "reason", $7::jsonb FROM changed WHERE $5::text IS NOT NULL),
 queued AS (
-  INSERT INTO "outbox" ("at", "type", "client_id", "approval_id", "approval_seq")
-  SELECT "at", $5, "client_id", "id", "seq" FROM changed WHERE $5::text IS NOT NULL)
+  INSERT INTO "outbox" ("at", "type", "client_id", "approval_id", "approval_seq", "data", "trace_context")
+  SELECT "at", $5, "client_id", "id", "seq", $31::jsonb, "trace_context" FROM changed WHERE $5::text IS NOT NULL)
 SELECT "id" FROM changed`;
 
 /** The keys that a change rests on: of the record that it is made from, and of the receipt that it leaves or grants by. */

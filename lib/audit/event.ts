@@ -48,7 +48,14 @@ export type AdminEventType =
   | "admin.sessions_ended"
   | "admin.signing_key_rotated"
   | "admin.signing_key_revoked"
-  | "admin.secret_rotated";
+  | "admin.secret_rotated"
+  | "admin.webhook_added"
+  | "admin.webhook_disabled"
+  | "admin.webhook_enabled"
+  | "admin.webhook_removed"
+  | "admin.webhook_replayed"
+  | "admin.webhook_secret_rotated"
+  | "admin.webhook_tested";
 
 export type PersonEventType =
   | "person.signed_in"

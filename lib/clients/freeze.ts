@@ -7,6 +7,7 @@ import type { AuditActor } from "../audit/event";
 import { transact } from "../database/transact";
 import { Problem } from "../problem";
 import type { Service } from "../process";
+import { queueClientEvent } from "../webhooks/queue-client-event";
 
 /**
  * Freezes a client for everybody until it is unfrozen: refuses new ones from the first commit on, then withdraws all it has pending or
@@ -37,7 +38,10 @@ async function putUp(pool: pg.Pool, clientId: string, actor: AuditActor): Promis
       [`frz_${randomUUID()}`, clientId],
     );
     const changed = rowCount === 1;
-    if (changed) await appendAudit(db, { type: "admin.client_frozen", clientId, actor, reason: "admin" });
+    if (changed) {
+      await appendAudit(db, { type: "admin.client_frozen", clientId, actor, reason: "admin" });
+      await queueClientEvent(db, "client.frozen", { clientId, reason: "admin" });
+    }
     return changed;
   });
 }
@@ -58,7 +62,10 @@ export async function unfreezeClient(
       [clientId],
     );
     const changed = (rowCount ?? 0) > 0;
-    if (changed) await appendAudit(db, { type: "admin.client_unfrozen", clientId, actor });
+    if (changed) {
+      await appendAudit(db, { type: "admin.client_unfrozen", clientId, actor });
+      await queueClientEvent(db, "client.unfrozen", { clientId, reason: "admin" });
+    }
     return { clientId, changed };
   });
 }

@@ -8,6 +8,7 @@ import { Problem } from "../problem";
 import type { Service } from "../process";
 import { isRecent, type PersonSession } from "../sessions/session";
 import { type IdentityRow, isAuthenticIdentity } from "../users/identity";
+import { queueClientEvent } from "../webhooks/queue-client-event";
 
 /**
  * Lifts what one person has put up against a client, on behalf of an admin: the client may ask that person again from the commit on. What
@@ -24,7 +25,7 @@ export async function liftPersonFreeze(
     const freeze = await readFreeze(db, freezeId);
     if (!freeze || (of.clientId !== undefined && of.clientId !== freeze.clientId))
       throw new Problem("not_found", { detail: "There is no such freeze of a person." });
-    const changed = await lift(db, freezeId);
+    const changed = await lift(db, freeze.clientId, freezeId);
     if (changed)
       await appendAudit(db, {
         type: "admin.client_unfrozen",
@@ -49,7 +50,7 @@ export async function liftOwnFreeze(service: Service, session: PersonSession, fr
     const freeze = await readFreeze(db, freezeId);
     if (!freeze || !(await holdsRight(db, service, session, freeze.subject))) return "missing";
     if (!isRecent(session, await readClock(db))) return "step_up";
-    if (await lift(db, freezeId))
+    if (await lift(db, freeze.clientId, freezeId))
       await appendAudit(db, {
         type: "person.freeze_lifted",
         clientId: freeze.clientId,
@@ -97,16 +98,18 @@ async function readFreeze(
  * By its id, so that a form sent again does not lift a later freeze of the same two; with it goes what the same press has put up for the
  * person's other identities, which was written in one transaction.
  */
-async function lift(db: pg.PoolClient, freezeId: string): Promise<boolean> {
-  const { rowCount } = await db.query(
+async function lift(db: pg.PoolClient, clientId: string, freezeId: string): Promise<boolean> {
+  const { rows } = await db.query<Subject>(
     `UPDATE "freeze" f SET "lifted_at" = clock_timestamp() FROM "freeze" g
      WHERE g."id" = $1 AND f."client_id" = g."client_id" AND f."lifted_at" IS NULL AND f."until" > clock_timestamp()
        AND (f."id" = g."id" OR (f."created_at" = g."created_at" AND EXISTS (
          SELECT 1 FROM "identity" i JOIN "identity" j ON j."user_id" = i."user_id"
-         WHERE i."iss" = f."subject_iss" AND i."sub" = f."subject_sub" AND j."iss" = g."subject_iss" AND j."sub" = g."subject_sub")))`,
+         WHERE i."iss" = f."subject_iss" AND i."sub" = f."subject_sub" AND j."iss" = g."subject_iss" AND j."sub" = g."subject_sub")))
+     RETURNING f."subject_iss" AS "iss", f."subject_sub" AS "sub"`,
     [freezeId],
   );
-  return (rowCount ?? 0) > 0;
+  for (const subject of rows) await queueClientEvent(db, "client.unfrozen", { clientId, reason: "lifted", subject });
+  return rows.length > 0;
 }
 
 const namesOf = ({ iss, sub }: Subject) => ({ subjectIss: iss, subjectSub: sub });

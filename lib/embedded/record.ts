@@ -7,8 +7,10 @@ import { readIfPresent, writePrivate } from "./write-private";
 
 const recordSchema = z.object({
   version: z.literal(1),
-  /** Of both roles, `postgres` and `countersign`: 256 random bits, base64url. */
+  /** Of the roles `postgres` and `countersign`: 256 random bits, base64url. */
   password: z.string().min(43),
+  /** Of the role `countersign_service`, likewise. Absent in folders that older versions made. */
+  servicePassword: z.string().min(43).optional(),
   /** Where the cluster lies, when not beside this file. */
   home: z.string().optional(),
   /** Set once the cluster exists: from then on a missing cluster is a loss, not a first start. */
@@ -16,21 +18,21 @@ const recordSchema = z.object({
 });
 
 /** `<dataDir>/postgres/cluster.json`: what must be known for ever about the cluster of this data folder. */
-export type ClusterRecord = z.infer<typeof recordSchema>;
+export type ClusterRecord = z.infer<typeof recordSchema> & { servicePassword: string };
 
-/** Reads the record of the data folder, or writes the first one. To be called under the lock. */
+/** Reads the record of the data folder, completes an older one, or writes the first. To be called under the lock. */
 export async function loadRecord(place: EmbeddedFolder): Promise<ClusterRecord> {
   const text = await readIfPresent(recordPath(place));
-  if (text !== undefined) return recordSchema.parse(JSON.parse(text));
+  const stored = text === undefined ? undefined : recordSchema.parse(JSON.parse(text));
+  if (stored?.servicePassword !== undefined) return { ...stored, servicePassword: stored.servicePassword };
   const home = chooseHome(place);
-  const record: ClusterRecord = {
-    version: 1,
-    password: randomBytes(32).toString("base64url"),
-    ...(home === undefined ? {} : { home }),
-  };
+  const begun = stored ?? { version: 1 as const, password: newPassword(), ...(home === undefined ? {} : { home }) };
+  const record: ClusterRecord = { ...begun, servicePassword: newPassword() };
   await saveRecord(place, record);
   return record;
 }
+
+const newPassword = () => randomBytes(32).toString("base64url");
 
 /** Notes that the cluster exists from now on. */
 export async function markInitialised(place: EmbeddedFolder, record: ClusterRecord): Promise<void> {

@@ -15,8 +15,10 @@ import { removeDrafts } from "./write-private";
 
 /** A use of the embedded database. */
 export type EmbeddedDatabase = {
-  /** Address with password, role `countersign` (no superuser, may create databases), valid until `stop`. */
+  /** Address with password, role `countersign` (owns the tables, no superuser, may create databases), valid until `stop`. */
   url: string;
+  /** The same for the role `countersign_service`, which may only sign in until the owner of tables grants it more. */
+  serviceUrl: string;
   /** False when somebody else alive uses the database too; true for whoever starts it, or takes it over from the dead. */
   owned: boolean;
   /**
@@ -77,7 +79,7 @@ async function enter(running: Running): Promise<EmbeddedDatabase> {
   const postmaster =
     found ?? (await launch({ place, native, password: record.password, port: owned ? undefined : port }));
   try {
-    await createDatabase(postmaster.port, record.password);
+    await createDatabase(postmaster.port, record);
     const holder = { id: randomUUID(), ...(await ownIdentity()) };
     await writeHolders(place, { port: postmaster.port, holders: [...holders, holder] });
     log.info({ port: postmaster.port, pid: postmaster.pid }, describe(found !== undefined, owned));
@@ -100,7 +102,9 @@ function open(running: Running, postmaster: Postmaster, holderId: string, owned:
     stopping ??= unwatch().then(() => leave(running, holderId));
     return stopping;
   };
-  return { url: databaseUrl(postmaster.port, record.password), owned, stop };
+  const url = databaseUrl(postmaster.port, "countersign", record.password);
+  const serviceUrl = databaseUrl(postmaster.port, "countersign_service", record.servicePassword);
+  return { url, serviceUrl, owned, stop };
 }
 
 async function revive({ place, native, record, log }: Running, port: number): Promise<Postmaster> {

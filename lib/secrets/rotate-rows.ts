@@ -7,6 +7,7 @@ import { unwrapPrivatePart, wrapPrivatePart } from "../keys/private-part";
 import { isAuthenticSigningKey, macOfSigningKey, type SigningKeyRow } from "../keys/signing-key";
 import { lockSigningKeys, updateSigningKey } from "../keys/store";
 import type { Service } from "../process";
+import { resealEndpoints } from "../webhooks/reseal";
 import type { Secrets } from "./derive";
 import { identityTable, type MacTable, passkeyTable, rolesTable, serviceTable } from "./mac-rows";
 
@@ -22,8 +23,8 @@ export type RotatedRows = {
 };
 
 /**
- * Writes every lasting row that rests on the previous secret anew with the current one: private parts of signing keys, and what authenticates
- * the service, signing keys, identities, roles and passkeys (I17). Each is verified first; one that is of neither secret is left and
+ * Writes every lasting row that rests on the previous secret anew with the current one: private parts of signing keys, secrets of webhooks, and
+ * what authenticates the service, signing keys, identities, roles and passkeys (I17). Each is verified first; one that is of neither secret is left and
  * reported. Afterwards nothing lasting needs the previous secret. Safe to repeat, and while the service runs; with `isTrial` it only counts.
  */
 export async function rotateRows(
@@ -41,6 +42,7 @@ export async function rotateRows(
     await walk(identityTable),
     await walk(rolesTable),
     await walk(passkeyTable),
+    await resealWebhooks(service, isTrial, unverified),
   ];
   const rewritten = tables.reduce((sum, table) => sum + table.rewritten, 0);
   if (!isTrial) {
@@ -75,6 +77,16 @@ async function rotateTable<Row extends { mac: Uint8Array }>(
     after = rows.at(-1);
     if (!after) return { table: table.name, rewritten };
   }
+}
+
+async function resealWebhooks(
+  { pool, secrets }: Service,
+  isTrial: boolean,
+  unverified: RotatedRows["unverified"],
+): Promise<RowCount> {
+  const resealed = await resealEndpoints(pool, secrets, isTrial);
+  unverified.push(...resealed.unverified.map((name) => ({ table: "webhook endpoints", name })));
+  return { table: "webhook endpoints", rewritten: resealed.rewritten };
 }
 
 async function rotateSigningKeyRows(

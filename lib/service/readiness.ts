@@ -5,7 +5,7 @@ export type Readiness = Record<"database" | "migrations" | "keys" | "clock" | "d
 
 /** Whether this process can do its work: database, migrations, signing keys, a clock within 2 s of the database's, not draining. */
 export async function readiness(service: Service): Promise<Readiness> {
-  const draining = service.hub.isDraining() ? "failed" : "ok";
+  const draining = service.draining.isBegun() || service.hub.isDraining() ? "failed" : "ok";
   const keys = service.keys.isHealthy() ? "ok" : "failed";
   try {
     const before = Date.now();

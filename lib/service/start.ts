@@ -1,8 +1,8 @@
 import path from "node:path";
 import type pg from "pg";
-import { migrate } from "@/prisma/migrate";
 import { createClientCache } from "../clients/cache";
 import type { Config } from "../config";
+import { bringUpToDate, type DatabaseAddress } from "../database/bring-up-to-date";
 import { createPool } from "../database/pool";
 import { createPrisma } from "../database/prisma";
 import { startEmbedded } from "../embedded/start";
@@ -14,6 +14,8 @@ import { loadSecrets } from "../secrets/load";
 import { warnOfPrevious } from "../secrets/warn-of-previous";
 import { createWaitHub } from "../waits/hub";
 import { listen, notifyChannel } from "../waits/listen";
+import { createBell } from "../webhooks/bell";
+import { createDraining } from "./draining";
 import { ensureFirstKey } from "./first-key";
 import { ensureIssuer } from "./issuer";
 
@@ -46,16 +48,20 @@ export async function startService(
     await database.stop();
   };
   try {
-    if (options.migrate) await migrate(pool);
+    if (options.migrate) await bringUpToDate(database, log);
     const issuer = await ensureIssuer(pool, secrets, config.url);
     refuseOwnIssuer(config, issuer);
     await ensureFirstKey(pool, secrets);
     const keys = createKeyRing({ prisma, secrets, log });
     await keys.refresh();
+    const outbox = createBell();
     const hub = createWaitHub({
       log,
       readVersions: (ids) => readVersions(pool, ids),
-      publish: (id) => publish(pool, id),
+      publish: (id) => {
+        outbox.ring();
+        return publish(pool, id);
+      },
     });
     const listening = options.listen ? listen({ connectionString: database.url, hub, keys, log }) : undefined;
     const service: Service = {
@@ -66,6 +72,8 @@ export async function startService(
       prisma,
       keys,
       hub,
+      outbox,
+      draining: createDraining(),
       log,
       clients: createClientCache(prisma),
     };
@@ -82,12 +90,18 @@ export async function startService(
   }
 }
 
-async function openDatabase(config: Config, log: Logger): Promise<{ url: string; stop(): Promise<void> }> {
-  if (config.databaseUrl) return { url: config.databaseUrl, stop: async () => {} };
-  return startEmbedded({
+/** The database of this configuration; the embedded one is started, or joined, for as long as it is used. */
+export async function openDatabase(
+  config: Pick<Config, "databaseUrl" | "databaseOwnerUrl" | "dataDir">,
+  log: Logger,
+): Promise<DatabaseAddress & { stop(): Promise<void> }> {
+  const { databaseUrl: url, databaseOwnerUrl: ownerUrl } = config;
+  if (url) return { url, ownerUrl, stop: async () => {} };
+  const embedded = await startEmbedded({
     dataDir: path.resolve(config.dataDir),
     log: { info: (o, m) => log.info(o, m), warn: (o, m) => log.warn(o, m) },
   });
+  return { url: embedded.serviceUrl, ownerUrl: embedded.url, stop: () => embedded.stop() };
 }
 
 async function readVersions(pool: pg.Pool, ids: string[]): Promise<Map<string, number>> {

@@ -4,17 +4,21 @@ import { dropExpiredChallenges } from "../passkeys/challenge";
 import { isConnectionLoss } from "../problem";
 import type { Service } from "../process";
 import { pruneThrottles } from "../throttle/prune";
+import { startDelivering } from "../webhooks/deliver";
+import { pruneEvents } from "../webhooks/prune";
 
 /**
  * Does in the background what must happen without anybody asking: settles what is due each second, erases each 10 s, re-reads the
- * signing keys each 30 s. Any number of workers may run over one database. `stop` waits for the step under way.
+ * signing keys each 30 s, and delivers webhooks. Any number of workers may run over one database. `stop` waits for the step under way.
  */
 export function startWorker(service: Service): { stop(): Promise<void> } {
   const jobs = [
+    startDelivering(service),
     every(service, 1_000, "settle", () => settleDue(service)),
     every(service, 10_000, "erase", () => eraseSettled(service)),
     every(service, 60_000, "throttle", () => pruneThrottles(service.pool)),
     every(service, 60_000, "challenges", () => dropExpiredChallenges(service.pool)),
+    every(service, 60_000, "events", () => pruneEvents(service.pool)),
     every(service, 30_000, "keys", () => service.keys.refresh()),
   ];
   return {

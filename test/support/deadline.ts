@@ -1,5 +1,9 @@
+import { RECEIPT_TYP } from "@countersign/mcp/receipt";
 import { readApproval } from "@/lib/approvals/store";
+import { signClaims } from "@/lib/keys/sign-claims";
 import type { Service } from "@/lib/process";
+import { checkStoredReceipt } from "@/lib/receipts/check";
+import { rfc3339 } from "@/lib/receipts/sign";
 import { signRecord } from "@/lib/records/sign";
 import { verifyRecord } from "@/lib/records/verify";
 
@@ -17,5 +21,22 @@ export async function expireIn(service: Service, approvalId: string, seconds: nu
     approvalId,
     record,
     exp,
+  ]);
+}
+
+/** Moves an acceptance into the past, so that its act-by was a second ago: the receipt is signed anew, as for a deadline. */
+export async function lapseNow(service: Service, approvalId: string): Promise<void> {
+  const read = await readApproval(service.pool, approvalId);
+  if (read?.approval.status !== "accepted") throw new Error("the approval is not accepted");
+  const actBy = new Date(Math.floor(read.now.getTime() / 1000) * 1000 - 1_000);
+  const decidedAt = new Date(actBy.getTime() - read.approval.actBySeconds * 1000);
+  const claims = await checkStoredReceipt(service, read.approval);
+  const moved = { ...claims, act_by: rfc3339(actBy), decided_at: rfc3339(decidedAt) };
+  const receipt = await signClaims(service.keys, RECEIPT_TYP, moved);
+  await service.pool.query(`UPDATE "approval" SET "act_by" = $2, "decided_at" = $3, "receipt" = $4 WHERE "id" = $1`, [
+    approvalId,
+    actBy,
+    decidedAt,
+    receipt,
   ]);
 }
