@@ -8,6 +8,7 @@ import { linkIdentity } from "@/lib/users/link";
 import { addPerson, addTestClient, mintApproval, type Person, signIn } from "./actors";
 import { decideAs } from "./deciding";
 import type { PageState } from "./page-states";
+import { seedWebhookPages } from "./webhook-page-states";
 
 const actor = { kind: "admin", via: "cli" } as const;
 const iss = "https://login.example.com";
@@ -50,6 +51,7 @@ export async function seedAdminPages(service: Service): Promise<PageState[]> {
     ...adminPages,
     { name: "admin-client-stale", path: `/admin/clients/${reported.clientId}`, cookies: stale },
     { name: "admin-person-notice", path: page, cookies: [...cookies, notice] },
+    ...(await seedWebhookPages(service, cookies, stale)),
     { name: "admin-miss", path: "/admin", cookies: person.cookies },
     { name: "account-freezes", path: "/account", cookies: person.cookies },
     { name: "account-freezes-stale", path: "/account", cookies: person.staleCookies },
