@@ -11,8 +11,8 @@ export async function eraseSettled(service: Service): Promise<number> {
   const { rowCount } = await service.pool.query(
     `UPDATE "approval" SET "record" = NULL, "note" = NULL, "action_tag" = NULL, "reuse_tag" = NULL, "match_tag" = NULL, "title" = CASE WHEN "retain_title" THEN "title" END,
        "erased_at" = clock_timestamp(), "version" = "version" + 1
-     WHERE "id" IN (SELECT "id" FROM "approval" WHERE "erased_at" IS NULL AND "settled_at" <= clock_timestamp() - make_interval(secs => $1)
-       AND ("act_by" IS NULL OR "act_by" <= clock_timestamp() - make_interval(secs => $2)) ORDER BY "settled_at" LIMIT $3 FOR UPDATE SKIP LOCKED)`,
+     WHERE "id" IN (SELECT "id" FROM "approval" WHERE "erased_at" IS NULL AND "settled_at" <= statement_timestamp() - make_interval(secs => $1)
+       AND ("act_by" IS NULL OR "act_by" <= statement_timestamp() - make_interval(secs => $2)) ORDER BY "settled_at" LIMIT $3 FOR UPDATE SKIP LOCKED)`,
     [service.config.retainArgumentsSeconds, replayGraceSeconds, batchMax],
   );
   await service.pool.query(

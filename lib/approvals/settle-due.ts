@@ -29,9 +29,10 @@ const batchMax = 200;
 const notRefused = `NOT EXISTS (SELECT 1 FROM "audit_event" e WHERE e."approval_id" = a."id" AND e."type" = 'approval.receipt_refused'
   AND e."at" > clock_timestamp() - INTERVAL '1 hour')`;
 
+// By the clock of the statement's beginning, at which the indexes can be cut off; each change is judged by the clock after its lock.
 const dueSql = `
-(SELECT "id", 'expire' AS "kind" FROM "approval" a WHERE "status" = 'pending' AND "expires_at" <= clock_timestamp() AND ${notRefused} ORDER BY "expires_at" LIMIT $1)
+(SELECT "id", 'expire' AS "kind" FROM "approval" a WHERE "status" = 'pending' AND "expires_at" <= statement_timestamp() AND ${notRefused} ORDER BY "expires_at" LIMIT $1)
 UNION ALL
-(SELECT "id", 'lapse' FROM "approval" a WHERE "status" = 'accepted' AND "settled_at" IS NULL AND "consumed_at" IS NULL AND "act_by" <= clock_timestamp() ORDER BY "act_by" LIMIT $1)
+(SELECT "id", 'lapse' FROM "approval" a WHERE "status" = 'accepted' AND "settled_at" IS NULL AND "consumed_at" IS NULL AND "act_by" <= statement_timestamp() ORDER BY "act_by" LIMIT $1)
 UNION ALL
-(SELECT "id", 'derive_unknown' FROM "approval" a WHERE "status" = 'accepted' AND "settled_at" IS NULL AND "consumed_at" <= clock_timestamp() - make_interval(secs => $2) ORDER BY "act_by" LIMIT $1)`;
+(SELECT "id", 'derive_unknown' FROM "approval" a WHERE "status" = 'accepted' AND "settled_at" IS NULL AND "consumed_at" <= statement_timestamp() - make_interval(secs => $2) ORDER BY "act_by" LIMIT $1)`;

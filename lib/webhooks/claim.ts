@@ -56,13 +56,14 @@ function fromRow({ deliveryId, lease, attempts, ...row }: ClaimRow): ClaimedDeli
   };
 }
 
-// Endpoint by endpoint, each along its own part of the index, so that a long queue of one is never read for the sake of another.
+// Endpoint by endpoint, each along its own part of the index, so that a long queue of one is never read for the sake of another. By the clock of
+// the statement's beginning: an index can be cut off at an instant that stays, not at `clock_timestamp()`.
 export const claimSql = `
 WITH due AS MATERIALIZED (
   SELECT d."id" FROM "webhook_endpoint" e
     LEFT JOIN unnest($3::text[], $4::int[]) AS busy("endpoint_id", "count") ON busy."endpoint_id" = e."id"
     CROSS JOIN LATERAL (SELECT "id", "next_at" FROM "webhook_delivery" WHERE "endpoint_id" = e."id" AND "status" = 'pending'
-      AND "next_at" <= clock_timestamp() ORDER BY "next_at" LIMIT greatest(0, $2::int - coalesce(busy."count", 0)) FOR UPDATE SKIP LOCKED) d
+      AND "next_at" <= statement_timestamp() ORDER BY "next_at" LIMIT greatest(0, $2::int - coalesce(busy."count", 0)) FOR UPDATE SKIP LOCKED) d
   WHERE e."disabled_at" IS NULL ORDER BY d."next_at" LIMIT $1),
 claimed AS (
   UPDATE "webhook_delivery" d SET "lease" = $5, "attempts" = d."attempts" + 1, "next_at" = clock_timestamp() + make_interval(secs => $6)

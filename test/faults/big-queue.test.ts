@@ -27,7 +27,15 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => t.stop());
 
-type Plan = { "Node Type": string; "Relation Name"?: string; "Index Name"?: string; Plans?: Plan[] };
+const claimValues = [50, 5, [], [], "00000000-0000-4000-8000-000000000000", 60];
+
+type Plan = {
+  "Node Type": string;
+  "Relation Name"?: string;
+  "Index Name"?: string;
+  "Rows Removed by Filter"?: number;
+  Plans?: Plan[];
+};
 
 async function nodesOf(sql: string, values: unknown[]): Promise<Plan[]> {
   const db = await t.service.pool.connect();
@@ -65,10 +73,20 @@ describe("a million events", () => {
     expect(events).toBe(eventCount);
     process.stdout.write(`${eventCount} events were handed out in ${seconds.toFixed(0)} s\n`);
 
-    const claiming = await nodesOf(claimSql, [50, 5, [], [], "00000000-0000-4000-8000-000000000000", 60]);
+    const claiming = await nodesOf(claimSql, claimValues);
     const due = scansOf(claiming, "webhook_delivery");
     expect(due.some((node) => node["Index Name"] === "webhook_delivery_due_idx")).toBe(true);
     expect(due.filter((node) => node["Node Type"] === "Seq Scan")).toEqual([]);
+    expect(due.map((node) => node["Rows Removed by Filter"] ?? 0)).toEqual(due.map(() => 0));
     expect(await claimDeliveries(t.service.pool, new Map())).toHaveLength(5);
+
+    // What waits for another hour is not even looked at.
+    const db = await t.service.pool.connect();
+    await db.query("SET statement_timeout = 0");
+    await db.query(`UPDATE "webhook_delivery" SET "next_at" = clock_timestamp() + INTERVAL '1 hour'`);
+    db.release(true);
+    const resting = scansOf(await nodesOf(claimSql, claimValues), "webhook_delivery");
+    expect(resting.map((node) => node["Rows Removed by Filter"] ?? 0)).toEqual(resting.map(() => 0));
+    expect(await claimDeliveries(t.service.pool, new Map())).toEqual([]);
   }, 300_000);
 });
