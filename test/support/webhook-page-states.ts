@@ -1,3 +1,4 @@
+import { newId } from "@/lib/ids/new-id";
 import type { Service } from "@/lib/process";
 import { sealEndpoint } from "@/lib/webhooks/endpoint";
 import { newWebhookSecret } from "@/lib/webhooks/sign";
@@ -52,7 +53,7 @@ export async function seedWebhookPages(service: Service, cookies: Cookies, stale
 }
 
 async function seedEndpoint(service: Service, clientId: string, url: string, events: string[]): Promise<string> {
-  const endpointId = `whe_${"0".repeat(25)}${new URL(url).host.length % 10}`;
+  const endpointId = newId("whe");
   const secretJwe = await sealEndpoint(service.secrets, { endpointId, clientId, url, secret: newWebhookSecret() });
   await service.prisma.webhookEndpoint.create({ data: { id: endpointId, clientId, url, events, secretJwe } });
   return endpointId;

@@ -34,7 +34,7 @@ export default async function AdminWebhooksPage() {
         </ul>
       )}
       <p className="text-muted mt-4 text-sm">
-        {t.rich("add", { command: () => <code className="font-mono break-all">npx countersign webhooks add</code> })}
+        {t.rich("add", { command: () => <code className="font-mono">npx countersign webhooks add</code> })}
       </p>
     </AdminFrame>
   );
