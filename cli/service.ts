@@ -15,6 +15,16 @@ export function readEnvironment(): { config: Config; log: Logger } {
   return { config, log: createLogger(config) };
 }
 
+/** The environment as it is, faults and all, with a log as `readEnvironment` makes it. */
+export function doctorEnvironment(): { env: Record<string, string | undefined>; log: Logger } {
+  const { env } = process;
+  const level = env["LOG_LEVEL"]?.trim();
+  const isLevel = (text: string | undefined): text is Config["logLevel"] => text !== undefined && text in levels;
+  return { env, log: createLogger({ logLevel: isLevel(level) ? level : "warn" }) };
+}
+
+const levels = { trace: 1, debug: 1, info: 1, warn: 1, error: 1, fatal: 1, silent: 1 };
+
 /**
  * Runs `work` on this deployment, migrated as `npm start` would: joins the embedded database that runs in the data folder, or starts
  * it for this call. Gives everything back, whatever happens.

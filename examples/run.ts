@@ -10,11 +10,13 @@ const examples: Readonly<Record<string, () => Promise<{ check: Check }>>> = {
   "plan-apply": () => import("./plan-apply/check"),
   draft: () => import("./draft/check"),
   "openai-approval": () => import("./openai-approval/check"),
+  "webhook-resume": () => import("./webhook-resume/check"),
 };
 
 /**
  * `node --import tsx examples/run.ts NAME` runs the check of one example against your Countersign, with you as the person. Settings, all
- * required and in the environment: COUNTERSIGN_URL, COUNTERSIGN_API_KEY, COUNTERSIGN_CLIENT_ID, CALLER_ISS and CALLER_SUB.
+ * required and in the environment: COUNTERSIGN_URL, COUNTERSIGN_API_KEY, COUNTERSIGN_CLIENT_ID, CALLER_ISS and CALLER_SUB. For
+ * `webhook-resume` also WEBHOOK_PORT and WEBHOOK_SECRET, where events are to come from there.
  */
 async function main(name: string, env: NodeJS.ProcessEnv): Promise<void> {
   const load = examples[name];
@@ -27,8 +29,14 @@ async function main(name: string, env: NodeJS.ProcessEnv): Promise<void> {
     clientId: required(env, "COUNTERSIGN_CLIENT_ID"),
     caller,
     person: terminalPerson(service),
+    ...webhooksFrom(env),
   });
   console.log(`\n${name}: everything was as it should be.`);
+}
+
+function webhooksFrom(env: NodeJS.ProcessEnv) {
+  const secret = env["WEBHOOK_SECRET"];
+  return secret ? { webhooks: { secret, port: Number(required(env, "WEBHOOK_PORT")) } } : {};
 }
 
 function required(env: NodeJS.ProcessEnv, name: string): string {

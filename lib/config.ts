@@ -8,7 +8,9 @@ import { isLoopbackHost } from "./requests/loopback";
 import { trustedProxies } from "./requests/trusted-proxies";
 import { readVariableFiles } from "./service/variable-files";
 import { type Listener, wholeListener } from "./surfaces/parse";
-import { surfacesVariable } from "./surfaces/variable";
+import { surfacesFaults, surfacesVariable } from "./surfaces/variable";
+import { tracesEndpoint, tracesHeaders } from "./traces/settings";
+import type { TraceSettings } from "./traces/traces";
 
 /**
  * Everything an operator can set, parsed once at start. Throws `ConfigError` with all faults together.
@@ -44,6 +46,14 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     trustedProxies: v.TRUSTED_PROXIES,
     oidcProviders: oidc.providers,
     outbound: v.OUTBOUND_ALLOW,
+    metricsToken: v.METRICS_TOKEN,
+    traces: v.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? {
+          endpoint: v.OTEL_EXPORTER_OTLP_ENDPOINT,
+          headers: v.OTEL_EXPORTER_OTLP_HEADERS,
+          serviceName: v.OTEL_SERVICE_NAME,
+        }
+      : undefined,
     logLevel: v.LOG_LEVEL,
   };
 }
@@ -77,6 +87,10 @@ export type Config = {
   oidcProviders: ConfiguredProvider[];
   /** Whom this service may call beside public https hosts. */
   outbound: OutboundPolicy;
+  /** Lets who has it read the metrics on a listener that answers people too. */
+  metricsToken: string | undefined;
+  /** Where traces go; absent: there are none. */
+  traces: TraceSettings | undefined;
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
 };
 
@@ -149,6 +163,13 @@ const variables = z.object({
   RETAIN_ARGUMENTS_SECONDS: wholeNumber(0, 31_536_000).default(86_400),
   TRUSTED_PROXIES: trustedProxies,
   OUTBOUND_ALLOW: outboundAllow,
+  METRICS_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{20,200}$/, "must be 20 to 200 printable characters (openssl rand -hex 32)")
+    .optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: tracesEndpoint.optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: tracesHeaders,
+  OTEL_SERVICE_NAME: z.string().max(100, "must be 100 characters or less").default("countersign"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
 });
 
@@ -163,11 +184,6 @@ function previousFaults(v: z.infer<typeof variables>): string[] {
 
 function withoutEmpty(env: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value?.trim() ? [[name, value]] : [])));
-}
-
-function surfacesFaults(given: Record<string, string>): string[] {
-  const isPublicUrlGuessed = given["SURFACES"] !== undefined && given["COUNTERSIGN_URL"] === undefined;
-  return isPublicUrlGuessed ? ["COUNTERSIGN_URL: is required when SURFACES is set"] : [];
 }
 
 function databaseFaults(given: Record<string, string | undefined>): string[] {

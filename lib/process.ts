@@ -4,8 +4,10 @@ import type { Config } from "./config";
 import type { Database } from "./database/prisma";
 import type { KeyRing } from "./keys/key-ring";
 import type { Logger } from "./log";
+import type { Metrics } from "./metrics/metrics";
 import type { Secrets } from "./secrets/derive";
 import type { Draining } from "./service/draining";
+import type { Traces } from "./traces/traces";
 import type { WaitHub } from "./waits/hub";
 import type { Bell } from "./webhooks/bell";
 
@@ -23,6 +25,8 @@ export type Service = {
   /** Rung after a commit that left an event in the outbox. */
   outbox: Bell;
   draining: Draining;
+  metrics: Metrics;
+  traces: Traces;
   log: Logger;
 };
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { OpenAPIHono } from "@hono/zod-openapi";
+import { routeLabel } from "@/lib/metrics/route-label";
 import { Problem, toProblemResponse } from "@/lib/problem";
 import type { Service } from "@/lib/process";
 import { addHealth } from "./health";
@@ -18,9 +19,22 @@ export function createMachineApp(service: Service): OpenAPIHono {
     if (!c.res.headers.has("cache-control")) c.res.headers.set("Cache-Control", "no-store");
     c.res.headers.set("X-Content-Type-Options", "nosniff");
   });
+  app.use("/api/v1/*", (c, next) => {
+    const { method, url, headers } = c.req.raw;
+    const route = routeLabel(url.slice(new URL(url).origin.length));
+    const attributes = { "http.request.method": method, "http.route": route };
+    return service.traces.span(
+      `${method} ${route}`,
+      { kind: "server", parent: headers.get("traceparent"), attributes },
+      next,
+    );
+  });
   app.onError((error) => {
     const requestId = `req_${randomUUID()}`;
     const response = toProblemResponse(error, requestId);
+    service.metrics.countProblem(
+      error instanceof Problem ? error.code : response.status === 503 ? "unavailable" : "internal",
+    );
     if (response.status >= 500)
       service.log.error(
         { requestId, reason: error.message, cause: causeOf(error), stack: error.stack },

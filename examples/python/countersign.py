@@ -14,8 +14,10 @@ verify-receipt`, or with a library that verifies JWS.
 
 from __future__ import annotations
 
+import base64
 import copy
 import hashlib
+import hmac
 import http.client
 import json
 import logging
@@ -29,7 +31,7 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Callable, Dict, Mapping, Optional, TypedDict, TypeVar
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, TypedDict, TypeVar, Union
 
 T = TypeVar("T")
 Answer = Dict[str, Any]
@@ -139,6 +141,65 @@ class InexactValueError(CountersignError, ValueError):
 
     code: str = ""
     pointer: str = ""
+
+
+class BadWebhook(CountersignError):
+    """Nothing of it may be used. `code` as in docs/webhooks-receiving.md; a bad secret is a ValueError."""
+
+    code: str = ""
+
+
+def verify_webhook(
+    body: bytes,
+    headers: Mapping[str, str],
+    secret: Union[str, Sequence[str]],
+    *,
+    tolerance_seconds: int = 300,
+    now: Callable[[], float] = time.time,
+) -> Answer:
+    """The event in a webhook (Standard Webhooks 1.0), with its `id`; a wake-up, and no right to run anything.
+
+    `body` are the raw bytes, at most 65536; `secret` is `whsec_…`, several while one takes the place of another. Answer
+    2xx, then read the approval with `status` and run only what you asked for and kept. Raises BadWebhook or ValueError.
+    """
+    keys = [_webhook_key(one) for one in ([secret] if isinstance(secret, str) else secret)]
+    given: Dict[str, List[str]] = {"webhook-id": [], "webhook-timestamp": [], "webhook-signature": []}
+    for name, value in headers.items():
+        given.get(name.lower(), []).append(value)
+    ids, timestamps, signatures = given.values()
+    if len(ids) != 1 or len(timestamps) != 1 or not any(signatures):
+        raise _bad("missing_header")
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,255}", ids[0]):
+        raise _bad("missing_header")
+    if not re.fullmatch(r"0|[1-9][0-9]{0,11}", timestamps[0]):
+        raise _bad("bad_timestamp")
+    if len(body) > 65536:
+        raise _bad("malformed_body")
+    signed = f"{ids[0]}.{timestamps[0]}.".encode("ascii") + body
+    expected = [b"v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()) for key in keys]
+    candidates = " ".join(signatures).encode("utf-8", "replace").split(b" ")
+    if not sum(hmac.compare_digest(one, other) for one in expected for other in candidates):
+        raise _bad("bad_signature")
+    if abs(math.floor(now()) - int(timestamps[0])) > tolerance_seconds:
+        raise _bad("stale_timestamp")
+    try:
+        event = json.loads(body.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise _bad("malformed_body") from None
+    if not isinstance(event, dict) or not isinstance(event.get("type"), str) or not isinstance(event.get("data"), dict):
+        raise _bad("malformed_body")
+    return {**event, "id": ids[0]}
+
+
+def _webhook_key(secret: str) -> bytes:
+    key = base64.b64decode(secret[6:], validate=True) if secret.startswith("whsec_") else b""
+    if not 24 <= len(key) <= 64:
+        raise ValueError("a webhook secret is whsec_ and the base64 of 24 to 64 bytes")
+    return key
+
+
+def _bad(code: str) -> BadWebhook:
+    return BadWebhook(f"the webhook is not taken: {code}", code=code)
 
 
 def action_digest(tool: str, arguments: Mapping[str, Any], salt: str) -> str:

@@ -38,6 +38,8 @@ export type ApprovalBase = {
   erasedAt: Date | null;
   /** Signing keys that were revoked when the row was read: what they signed proves nothing. */
   revokedKids: readonly string[];
+  /** `traceparent` of the call that minted it; null while traces are off. */
+  traceContext: string | null;
   seq: number;
   version: number;
 };

@@ -18,12 +18,20 @@ import { transition } from "./transitions";
  * them; three people who say so alert the admins.
  * False: somebody was first, or it is too late.
  */
-export async function commitDecision(
+export function commitDecision(
   service: Service,
   change: Change,
   choice: Choice,
   alsoTheirs: Subject[],
 ): Promise<boolean> {
+  const { id, traceContext } = change.from;
+  const attributes = { "countersign.approval.id": id };
+  return service.traces.span("decide", { parent: traceContext, attributes }, () =>
+    commit(service, change, choice, alsoTheirs),
+  );
+}
+
+async function commit(service: Service, change: Change, choice: Choice, alsoTheirs: Subject[]): Promise<boolean> {
   const { from } = change;
   const people = inOneOrder([from.subject, ...alsoTheirs]).map((subject) => ({ clientId: from.clientId, subject }));
   if (choice === "accept" || choice === "cancel") {

@@ -39,6 +39,7 @@ export type ApprovalRow = {
   seq: number;
   version: number;
   erased_at: Date | null;
+  trace_context: string | null;
   /** Read beside the row, where something is decided or granted from it. */
   revoked_kids?: string[];
 };
@@ -103,6 +104,7 @@ function baseFromRow(row: ApprovalRow): ApprovalBase {
     note: row.note,
     erasedAt: row.erased_at,
     revokedKids: row.revoked_kids ?? [],
+    traceContext: row.trace_context,
     seq: row.seq,
     version: row.version,
   };

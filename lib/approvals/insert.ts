@@ -26,6 +26,7 @@ export type NewApproval = {
   expiresAt: Date;
   actBySeconds: number;
   metadata: object | null;
+  traceContext: string | null;
 };
 
 export type MintLimits = { maxPending: number; maxPerHour: number; findLive: boolean };
@@ -122,8 +123,8 @@ remembered AS (
   RETURNING 1),
 inserted AS (
   INSERT INTO "approval" ("id", "client_id", "tool", "argument_names", "title", "retain_title", "caller_iss", "caller_sub", "caller_client_id",
-    "subject_iss", "subject_sub", "action_digest", "policy_version", "record", "action_tag", "reuse_tag", "match_tag", "created_at", "expires_at", "act_by_seconds")
-  SELECT $13, $1, $14, $15, $16, $17, $4, $5, $18, $4, $5, $19, $3, $20, $6, $21, $27, $8, $22, $23
+    "subject_iss", "subject_sub", "action_digest", "policy_version", "record", "action_tag", "reuse_tag", "match_tag", "created_at", "expires_at", "act_by_seconds", "trace_context")
+  SELECT $13, $1, $14, $15, $16, $17, $4, $5, $18, $4, $5, $19, $3, $20, $6, $21, $27, $8, $22, $23, $31
   FROM judged WHERE "verdict" = 'minted' AND ($11::text IS NULL OR EXISTS (SELECT 1 FROM remembered))
   RETURNING "id"),
 audited AS (
@@ -163,5 +164,6 @@ function valuesOf(a: NewApproval, limits: MintLimits, idempotency: MintIdempoten
     a.actionTags,
     a.otherMatchTags,
     kidOf(a.record) ?? "",
+    a.traceContext,
   ];
 }

@@ -53,6 +53,7 @@ export async function prepare(
     expiresAt: new Date(claims.exp * 1000),
     actBySeconds: effective.actBySeconds,
     metadata: request.metadata ?? null,
+    traceContext: service.traces.current(),
   };
   return { approval, effective, signed: { record, claims } };
 }

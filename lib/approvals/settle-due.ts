@@ -16,7 +16,12 @@ export async function settleDue(service: Service): Promise<number> {
   let settled = 0;
   for (const { id, kind } of due.rows) {
     const read = await readApproval(service.pool, id);
-    if (!read || !(await endBySystem(service, service.pool, read, { kind }))) continue;
+    const { traceContext } = read?.approval ?? {};
+    const attributes = { "countersign.approval.id": id };
+    const isEnded = await service.traces.span("settle", { parent: traceContext ?? null, attributes }, async () =>
+      read ? endBySystem(service, service.pool, read, { kind }) : false,
+    );
+    if (!isEnded) continue;
     settled += 1;
     service.hub.announce(id);
   }

@@ -1,7 +1,12 @@
 import pg from "pg";
 import { migrate, pendingMigrations } from "@/prisma/migrate";
-import type { Logger } from "../log";
 import { grantRuntime } from "./grant";
+
+/** What is said while a database is brought up to date; a `Logger` is one. */
+export type Notes = {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+};
 
 /** `url`: as which the service runs. `ownerUrl`: who owns the tables; absent, that is the role of `url` too. */
 export type DatabaseAddress = { url: string; ownerUrl: string | undefined };
@@ -11,10 +16,7 @@ export type DatabaseAddress = { url: string; ownerUrl: string | undefined };
  * Returns the names of what was applied. Throws as `migrate` does, and where the two addresses name two databases, or the role may not
  * apply what is pending. No limit of time is on a statement: a migration takes what it takes.
  */
-export async function bringUpToDate(
-  { url, ownerUrl }: DatabaseAddress,
-  log: Pick<Logger, "info" | "warn">,
-): Promise<{ applied: string[] }> {
+export async function bringUpToDate({ url, ownerUrl }: DatabaseAddress, log: Notes): Promise<{ applied: string[] }> {
   const owner = openPool(ownerUrl ?? url);
   try {
     const { applied } = await migrate(owner).catch((error: Error) => {
@@ -28,7 +30,7 @@ export async function bringUpToDate(
 }
 
 /** Makes the database ready for the role of `url`, and sees that it is the same database. */
-async function serve(owner: pg.Pool, url: string, log: Pick<Logger, "info" | "warn">): Promise<void> {
+async function serve(owner: pg.Pool, url: string, log: Notes): Promise<void> {
   const runtime = openPool(url);
   try {
     const role = await roleOf(runtime);

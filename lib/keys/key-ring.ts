@@ -59,9 +59,10 @@ export function createKeyRing(options: { prisma: Database; secrets: Secrets; log
   const published = (now: Date = new Date()): JWK[] =>
     unrevoked().flatMap((key) => (key.publishFrom <= now ? key.publicJwk : []));
 
-  const isHealthy = () => rejected.length === 0 && newestSigner(unrevoked(), new Date()) !== undefined;
+  const canSign = () => newestSigner(unrevoked(), new Date()) !== undefined;
+  const isHealthy = () => rejected.length === 0 && canSign();
 
-  return { refresh, find, findRevoked, signer, published, isHealthy };
+  return { refresh, find, findRevoked, signer, published, canSign, isHealthy };
 }
 
 export type Signer = { kid: string; privateKey: KeyObject };
@@ -109,6 +110,7 @@ export type KeyRing = {
   signer(now?: Date): Signer;
   /** The public keys for `/.well-known/jwks.json`. */
   published(now?: Date): JWK[];
+  canSign(): boolean;
   /** Whether every key stands up to the secret, and one of them can sign now. */
   isHealthy(): boolean;
 };

@@ -86,14 +86,15 @@ function settled(
       act();
     };
     const abandon = (reason: unknown) => {
-      // A late error of a socket that nobody holds any more must not end the process.
-      end(() => socket.on("error", () => {}).destroy());
+      end(() => socket.destroy());
       reject(reason);
     };
     const succeed = () => end(resolve);
     const fail = (cause: Error) => abandon(new OutboundError(wasReset(cause) ? "reset" : code, { cause }));
     const close = () => abandon(new OutboundError("reset"));
     const abort = () => abandon(signal.reason);
+    // Stays: between one holder of the socket and the next, or after the last, an error must not end the process.
+    socket.on("error", () => {});
     socket.once(event, succeed).once("error", fail).once("close", close);
     signal.addEventListener("abort", abort);
     if (signal.aborted) abort();

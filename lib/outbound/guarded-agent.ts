@@ -11,7 +11,7 @@ import { defaultPorts, plainHost, type Target } from "./target";
 export type Limits = {
   /** From the moment a connection is asked for until the answer is complete, however slowly it comes. */
   timeoutMs: number;
-  /** Of the whole answer, head included, as it comes out of TLS. */
+  /** Of the whole answer, head included, as it comes out of TLS; an answer that ends within the same read (64 KiB) still counts. */
   maxBytes: number;
 };
 
@@ -52,6 +52,7 @@ class GuardedAgent extends Agent {
     const timer = setTimeout(() => deadline.abort(new OutboundError("timeout")), this.#limits.timeoutMs);
     this.#connect(options, deadline.signal).then(
       (socket) => {
+        if (socket.destroyed) return answer?.(new OutboundError("reset"));
         deadline.signal.addEventListener("abort", () => socket.destroy(deadline.signal.reason));
         socket.once("close", () => clearTimeout(timer));
         limitBytes(socket, this.#limits.maxBytes);

@@ -8,16 +8,19 @@ import { createPrisma } from "../database/prisma";
 import { startEmbedded } from "../embedded/start";
 import { createKeyRing } from "../keys/key-ring";
 import { createLogger, type Logger } from "../log";
+import { createMetrics } from "../metrics/metrics";
 import { refuseOwnIssuer } from "../oidc/own-issuer";
 import type { Service } from "../process";
 import { loadSecrets } from "../secrets/load";
 import { warnOfPrevious } from "../secrets/warn-of-previous";
+import { createTraces } from "../traces/traces";
 import { createWaitHub } from "../waits/hub";
 import { listen, notifyChannel } from "../waits/listen";
 import { createBell } from "../webhooks/bell";
 import { createDraining } from "./draining";
 import { ensureFirstKey } from "./first-key";
 import { ensureIssuer } from "./issuer";
+import { version } from "./version";
 
 export type StartOptions = {
   /** Apply pending migrations first. */
@@ -64,6 +67,8 @@ export async function startService(
       },
     });
     const listening = options.listen ? listen({ connectionString: database.url, hub, keys, log }) : undefined;
+    const traces = createTraces(config.traces, version);
+    const metrics = createMetrics({ version, pool, hub, keys, listening });
     const service: Service = {
       config,
       issuer,
@@ -74,6 +79,8 @@ export async function startService(
       hub,
       outbox,
       draining: createDraining(),
+      metrics,
+      traces,
       log,
       clients: createClientCache(prisma),
     };
@@ -81,6 +88,7 @@ export async function startService(
       service,
       stop: async () => {
         await listening?.stop();
+        await traces.stop();
         await close();
       },
     };

@@ -22,7 +22,7 @@ export function routeTarget(target: string, listener: ReadonlySet<Surface>, opti
 }
 
 /** Unknown is answered by the pages where a browser comes, else by the machine API. */
-function unknownOn(listener: ReadonlySet<Surface>): Route {
+export function unknownOn(listener: ReadonlySet<Surface>): Route & { handler: "machine" | "pages" } {
   return { handler: hasPages(listener) ? "pages" : "machine", target: unknownPath, path: unknownPath };
 }
 

@@ -16,7 +16,7 @@ export function listen(options: {
   hub: WaitHub;
   keys: Pick<KeyRing, "refresh">;
   log: Logger;
-}): { stop(): Promise<void> } {
+}): { isUp(): boolean; stop(): Promise<void> } {
   let client: pg.Client | undefined;
   let isStopped = false;
   let retryMs = 250;
@@ -75,6 +75,7 @@ export function listen(options: {
   }, 5_000);
   void connect();
   return {
+    isUp: () => client !== undefined,
     stop: async () => {
       isStopped = true;
       clearTimeout(timer);

@@ -27,8 +27,20 @@ export type AttemptResult =
  */
 export async function attemptDelivery(service: Service, claimed: ClaimedDelivery): Promise<AttemptResult> {
   const startedAt = performance.now();
-  const result = await send(service, claimed);
-  await recordAttempt(service, claimed, result, Math.round(performance.now() - startedAt));
+  const { event, attempts } = claimed;
+  const attributes = {
+    "countersign.event.type": event.type,
+    "http.request.resend_count": attempts - 1,
+    ...(event.approvalId === null ? {} : { "countersign.approval.id": event.approvalId }),
+  };
+  const result = await service.traces.span(
+    "webhook attempt",
+    { kind: "client", parent: event.traceContext, attributes },
+    () => send(service, claimed),
+  );
+  const latencyMs = performance.now() - startedAt;
+  service.metrics.observeAttempt(result.kind, latencyMs / 1000);
+  await recordAttempt(service, claimed, result, Math.round(latencyMs));
   return result;
 }
 
@@ -39,6 +51,7 @@ async function send(service: Service, { endpoint, event }: ClaimedDelivery): Pro
   const body = eventBody(event);
   const id = eventIdOf(event.eventUuid);
   const timestamp = Math.floor(Date.now() / 1000);
+  const traceparent = service.traces.current();
   try {
     const response = await requestOutbound(service.config.outbound, {
       url: endpoint.url,
@@ -49,6 +62,7 @@ async function send(service: Service, { endpoint, event }: ClaimedDelivery): Pro
         "webhook-id": id,
         "webhook-timestamp": String(timestamp),
         "webhook-signature": signatureHeader(secrets, { id, timestamp, body }),
+        ...(traceparent === null ? {} : { traceparent }),
       },
       body,
       timeoutMs: attemptTimeoutMs,

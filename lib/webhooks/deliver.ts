@@ -23,10 +23,11 @@ export function startDelivering(service: Service, periodMs = 1_000): { stop(): P
     try {
       while (isAskedAgain && !isStopped) {
         isAskedAgain = false;
-        const events = await dispatchEvents(service.pool);
+        const dispatched = await dispatchEvents(service.pool);
+        for (const { type, count } of dispatched) service.metrics.countEvents(type, count);
         const claimed = isStopped ? [] : await claimDeliveries(service.pool, busy);
         for (const delivery of claimed) start(delivery);
-        if (events > 0 || claimed.length > 0) isAskedAgain = true;
+        if (dispatched.length > 0 || claimed.length > 0) isAskedAgain = true;
       }
     } catch (error) {
       warn(error, "deliveries could not be taken; tried again in a second");

@@ -2,17 +2,19 @@ import type pg from "pg";
 
 /**
  * Makes a delivery of each new event for each endpoint of its client that wants it, at most `batchMax` events a call; returns how many
- * events. Any number of workers may do so at once: each event is handed out once, and what commits late is not passed over, for the queue
+ * of which type. Any number of workers may do so at once: each event is handed out once, and what commits late is not passed over, for the queue
  * is the rows that are not handed out yet, not those after some id.
  */
-export async function dispatchEvents(pool: Pick<pg.Pool, "query">, batchMax = 1_000): Promise<number> {
-  const { rows } = await pool.query<{ events: number }>({
+export async function dispatchEvents(pool: Pick<pg.Pool, "query">, batchMax = 1_000): Promise<DispatchedEvents[]> {
+  const { rows } = await pool.query<DispatchedEvents>({
     name: "webhook-dispatch",
     text: dispatchSql,
     values: [batchMax],
   });
-  return rows[0]?.events ?? 0;
+  return rows;
 }
+
+export type DispatchedEvents = { type: string; count: number };
 
 // Exported for the plan that the tests look at.
 export const dispatchSql = `
@@ -25,4 +27,4 @@ made AS (
   ON CONFLICT DO NOTHING),
 done AS (
   UPDATE "outbox" o SET "dispatched_at" = clock_timestamp() FROM claimed c WHERE o."id" = c."id")
-SELECT count(*)::int AS "events" FROM claimed`;
+SELECT "type", count(*)::int AS "count" FROM claimed GROUP BY "type"`;

@@ -38,9 +38,13 @@ function every(
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   const tick = async () => {
+    const startedAt = performance.now();
+    const observe = (ok: boolean) => service.metrics.observeJob(name, ok, (performance.now() - startedAt) / 1000);
     try {
       await step();
+      observe(true);
     } catch (error) {
+      observe(false);
       const level = isConnectionLoss(error) ? "warn" : "error";
       service.log[level](
         { job: name, reason: (error as Error).message },

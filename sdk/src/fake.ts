@@ -1,10 +1,11 @@
 import { EventEmitter, once } from "node:events";
-import { createSigner, type Decision, type FakeApproval, STATUS_OF } from "./fake/approval";
+import { countEvent, createSigner, type Decision, type FakeApproval, STATUS_OF } from "./fake/approval";
 import { type Fault, type Route, serveFake } from "./fake/serve";
 import { change, type FakeState, type Seen } from "./fake/state";
+import { eventBodyOf, signWebhookForTest, type WebhookForTest } from "./fake/webhook";
 import type { Fetch } from "./http";
 
-export type { Decision, FakeApproval, Fault, Route, Seen };
+export { type Decision, type FakeApproval, type Fault, type Route, type Seen, signWebhookForTest, type WebhookForTest };
 
 export type FakeOptions = {
   /** Under which origin it answers; default `http://localhost:4999`. Nothing listens there. */
@@ -30,6 +31,11 @@ export type FakeCountersign = {
   end(id: string, status: "expired" | "withdrawn", reason?: string): Promise<void>;
   /** Lets the time to run an accepted approval pass. */
   lapse(id: string): void;
+  /**
+   * The webhook that tells the newest event of an approval, signed with `secret` (`whsec_…`). Nothing is sent: give it to your receiver,
+   * twice or late or not at all.
+   */
+  webhook(id: string, secret: string): { body: string; headers: Record<string, string> };
   /** Plans what goes wrong with the next request of a route; several are taken in order. */
   failNext(route: Route, fault: Fault): void;
 };
@@ -88,7 +94,13 @@ export function fakeControls(state: FakeState) {
     end: async (id: string, status: "expired" | "withdrawn", reason?: string) =>
       await change(state, held(id), { status, reason, decision: undefined }),
     lapse: (id: string) => {
-      held(id).lapsed = true;
+      const approval = held(id);
+      if (!approval.lapsed) countEvent(approval);
+      approval.lapsed = true;
+    },
+    webhook: (id: string, secret: string) => {
+      const body = eventBodyOf(held(id), state.clientId);
+      return { body, headers: signWebhookForTest({ body, secret }) };
     },
     failNext: (route: Route, fault: Fault) => void state.faults.push({ route, fault }),
   };

@@ -36,6 +36,8 @@ import {
   verifyReceipt,
 } from "./receipt";
 import { receiptClaimsSchema } from "./receipt-claims";
+import { createResumer, type Job, type JobEnd, type JobStore, type Resumed, type Resumer } from "./resumer";
+import { newerOnly, verifyWebhook, WebhookError, type WebhookEvent } from "./webhook";
 
 export {
   type Action,
@@ -53,6 +55,7 @@ export {
   copyExactly,
   createApiClient,
   createGate,
+  createResumer,
   type DecisionClaims,
   decisionChallenge,
   type EndedCall,
@@ -70,6 +73,9 @@ export {
   type InboxOptions,
   InexactValueError,
   isApprovalId,
+  type Job,
+  type JobEnd,
+  type JobStore,
   type JsonObject,
   type JsonValue,
   type KeyLookup,
@@ -77,6 +83,7 @@ export {
   localKeys,
   type MintAnswer,
   type MintRequest,
+  newerOnly,
   type Outcome,
   type PasskeyClaim,
   type PinnedCredential,
@@ -89,12 +96,17 @@ export {
   type RemoteKeysOptions,
   type Requirements,
   type ResolveCaller,
+  type Resumed,
+  type Resumer,
   receiptClaimsSchema,
   remoteKeys,
   type StatusAnswer,
   type Tier,
   type VerifiedPasskey,
   verifyReceipt,
+  verifyWebhook,
+  WebhookError,
+  type WebhookEvent,
   type WithdrawReason,
   type WriteGrant,
 };

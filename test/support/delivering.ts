@@ -10,7 +10,7 @@ export const loopbackAllowed = { outbound: parseOutboundAllow("127.0.0.1").polic
 /** What the worker does until nothing is due: hands out what is new and sends it, each once. */
 export async function deliverDue(service: Service): Promise<AttemptResult[]> {
   const results: AttemptResult[] = [];
-  while ((await dispatchEvents(service.pool)) > 0);
+  while ((await dispatchEvents(service.pool)).length > 0);
   for (;;) {
     const claimed = await claimDeliveries(service.pool, new Map());
     if (claimed.length === 0) return results;

@@ -18,6 +18,7 @@ export function addApprovalRoutes(api: OpenAPIHono, service: Service): void {
     const key = await authenticateKey(service, c.req.raw.headers, "approvals:create");
     const request = await readBody(c.req.raw, mintRequestSchema);
     const { answer, how } = await mint(service, key, request, idempotencyKeyOf(c.req.raw.headers));
+    service.metrics.countMint(how);
     if (how === "replayed") c.header("Idempotency-Replayed", "true");
     return c.json(answer, how === "reused" ? 200 : 201);
   });

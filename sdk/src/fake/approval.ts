@@ -21,6 +21,8 @@ export type FakeApproval = {
   note?: string | undefined;
   receipt?: string;
   lapsed: boolean;
+  /** How many events there were of it after the first, that it was asked for. */
+  laterEvents?: number;
   consumerToken?: string;
   outcome?: string;
   createdAt: string;
@@ -87,6 +89,10 @@ export function receiptClaims(approval: FakeApproval, iss: string, aud: string):
       : { decision, decided_at: instant(), authn: { ...person, via: "self" }, auth_time: 1, amr: ["pwd"] }),
     ...(status === "accepted" ? { act_by: instant(300) } : {}),
   };
+}
+
+export function countEvent(approval: FakeApproval): void {
+  approval.laterEvents = (approval.laterEvents ?? 0) + 1;
 }
 
 export function nextOf(approval: FakeApproval): "wait" | "run" | "stop" | "done" {

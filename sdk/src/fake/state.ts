@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { EventEmitter } from "node:events";
 import {
   type Caller,
+  countEvent,
   type Decision,
   digestOf,
   type FakeApproval,
@@ -40,6 +41,7 @@ export async function change(state: FakeState, approval: FakeApproval, to: Parti
   const claims = { ...receiptClaims({ ...approval, ...to }, state.url, state.clientId), ...state.overrides.claims };
   const receipt = await state.signer.sign(claims, state.overrides.header);
   Object.assign(approval, to, { receipt });
+  countEvent(approval);
   state.bus.emit(`changed ${approval.id}`);
 }
 
@@ -86,6 +88,7 @@ export function consume(approval: FakeApproval, body: Json): Answer {
   const action = body["action"] as FakeApproval["action"];
   if (digestOf(action, approval.salt) !== approval.actionDigest) return problem(409, "action_mismatch");
   if (JSON.stringify(body["preconditions"] ?? null) !== approval.preconditions) return problem(409, "stale");
+  if (!replayed) countEvent(approval);
   approval.consumerToken = String(body["consumerToken"]);
   approval.consumedAt ??= instant();
   return { status: 200, body: { granted: true, replayed, receipt: approval.receipt } };
@@ -99,6 +102,7 @@ export async function withdraw(state: FakeState, approval: FakeApproval, body: J
 
 export function reportOutcome(approval: FakeApproval, body: Json): Answer {
   if (approval.consumerToken !== body["consumerToken"]) return problem(409, "consumer_mismatch");
+  if (approval.outcome === undefined) countEvent(approval);
   approval.outcome = String(body["outcome"]);
   return { status: 200, body: statusOf(approval) };
 }

@@ -88,6 +88,8 @@ export type GateEvent =
   /** Arguments or presentation look like they hold a secret; the service will refuse it unless its policy allows that kind. */
   | { type: "secret_seen"; tool: string; kind: SecretKind; pointer: string }
   | { type: "hook_failed"; tool: string; ending: Ending }
+  /** The store of a resumer did not take how a job ended. It will be looked up at the service, and not run again. */
+  | { type: "end_not_kept"; tool: string; approvalId: string }
   | { type: "call_failed"; tool: string; approvalId: string; call: "outcome" | "withdraw" | "notify"; code: string };
 
 /** `GateOptions` with every default filled in. */

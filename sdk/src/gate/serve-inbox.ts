@@ -13,19 +13,24 @@ import type { ToolResult } from "./spec";
  * @throws NotRun for every ending without a run, `ask_in_inbox` while it waits
  */
 export async function serveInbox(call: GuardedCall): Promise<Served<ToolResult>> {
-  const { inbox } = call.parts.settings;
-  const minted = await ask(call, {
-    requirements: { ...call.terms.requirements, matchCode: false },
-    ttlSeconds: inbox.ttlSeconds,
-    actBySeconds: inbox.actBySeconds,
-  });
+  const minted = await askInInbox(call);
   if (minted.next === "wait")
     throw new NotRun("ask_in_inbox", { approvalId: minted.id, inbox: whereToFind(call, minted) });
   return { kind: "result", result: await conclude(call, await standing(call, minted.id), minted) };
 }
 
+/** Asks for an approval that no prompt leads to. @throws as `ask` does */
+export async function askInInbox(call: GuardedCall): Promise<Minted> {
+  const { inbox } = call.parts.settings;
+  return await ask(call, {
+    requirements: { ...call.terms.requirements, matchCode: false },
+    ttlSeconds: inbox.ttlSeconds,
+    actBySeconds: inbox.actBySeconds,
+  });
+}
+
 /** By default a name and no link: a link in a tool's text goes through the model. */
-function whereToFind(call: GuardedCall, { url, matchCode }: Minted) {
+export function whereToFind(call: GuardedCall, { url, matchCode }: Minted) {
   const { inbox } = call.parts.settings;
   return {
     name: inbox.name ?? new URL(url).host,

@@ -29,6 +29,8 @@ export const sentencesEn = {
     "The prompt to open the approval page was closed. The request stays open until it expires: the user may still decide there. If they want it, call the tool again with the same arguments and it goes on from where it stands.",
   ask_in_inbox:
     "It waits for the user's approval, and this MCP client cannot open the approval page for them. Ask the user to open their approvals inbox, sign in and decide there. When they say that they have, call the tool again with the same arguments: it then runs if they approved it. Do not call it again before that.",
+  runs_when_approved:
+    "It waits for the user's approval, and the server runs it by itself once they approve it. Ask the user to open their approvals inbox, sign in and decide there. Do not call it again: nothing more is needed, and after it has run the user would be asked anew.",
   still_pending:
     "The user has not decided yet, and the request stays open. Tell them that the approval page waits for them. When they say that they have decided, call the tool again with the same arguments and it goes on from where it stands.",
   url_required:

@@ -28,6 +28,7 @@ const certificate = (name: string) =>
 
 /** Its own authority; valid for `hooks.example` and 127.0.0.1. The key is of these tests alone. */
 export const hooksCertificate = certificate("hooks");
+export const hooksKey = certificate("hooks.key");
 
 /** A real HTTP server on loopback, ended after the test. */
 export function receiveHttp(
@@ -38,7 +39,7 @@ export function receiveHttp(
 }
 
 export function receiveHttps(answer: RequestListener, options: { host?: string } = {}): Promise<Receiver> {
-  const credentials = { key: certificate("hooks.key"), cert: hooksCertificate };
+  const credentials = { key: hooksKey, cert: hooksCertificate };
   return listen(options, (receiver) => createHttpsServer(credentials, recording(receiver, answer)));
 }
 

@@ -21,6 +21,7 @@ const base: ApprovalBase = {
   reuseTag: null,
   matchTag: null,
   revokedKids: [],
+  traceContext: null,
   matchTries: 0,
   createdAt: t0,
   expiresAt: later(300),

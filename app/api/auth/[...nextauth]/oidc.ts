@@ -1,5 +1,8 @@
+import type { Agent } from "node:http";
 import type { OAuthConfig } from "next-auth/providers/oauth";
 import type { ConfiguredProvider } from "@/lib/oidc/parse-providers";
+import { guardedAgent } from "@/lib/outbound/guarded-agent";
+import type { OutboundPolicy } from "@/lib/outbound/policy";
 
 /** What one sign-in asks of the provider (OpenID Connect Core 1.0 section 3.1.2.1); `max_age` in seconds. */
 export type Asked = { max_age: number; prompt?: "login" };
@@ -10,7 +13,11 @@ type Claims = Record<string, unknown>;
  * A configured provider as next-auth takes it: authorization code with PKCE (RFC 7636), state and nonce; the answer in the query, where
  * openid-client compares `iss` (RFC 9207), and demands it of a provider that announces it. Nothing of the claims is taken here.
  */
-export function oidcProvider(provider: ConfiguredProvider, asked: Asked | undefined): OAuthConfig<Claims> {
+export function oidcProvider(
+  provider: ConfiguredProvider,
+  asked: Asked | undefined,
+  wayOut: Agent,
+): OAuthConfig<Claims> {
   return {
     id: provider.id,
     name: provider.label,
@@ -29,10 +36,19 @@ export function oidcProvider(provider: ConfiguredProvider, asked: Asked | undefi
         ...asked,
       },
     },
-    httpOptions: { timeout: providerTimeoutMs },
+    // Discovery, keys, token and userinfo: openid-client makes each of its requests with these, and follows no redirect.
+    httpOptions: { agent: wayOut, timeout: answerTimeoutMs },
     profile: (claims) => ({ id: String(claims["sub"]) }),
   };
 }
 
+/** The way to every provider. All that a provider answers, the addresses of its endpoints too, is judged there like anything else. */
+export function oidcWayOut(policy: OutboundPolicy): Agent {
+  return guardedAgent(policy, { timeoutMs: answerTimeoutMs, maxBytes: maxAnswerBytes });
+}
+
 /** For each of discovery, keys and token: somebody is waiting. */
-const providerTimeoutMs = 8_000;
+const answerTimeoutMs = 8_000;
+
+/** Key sets with certificate chains are the longest, at some tens of kilobytes. */
+const maxAnswerBytes = 1_048_576;

@@ -1,11 +1,12 @@
 import type { NextAuthOptions, User } from "next-auth";
 import type { Ending } from "@/lib/oidc/finish";
+import { oidcOutboundPolicy } from "@/lib/oidc/outbound-policy";
 import type { Service } from "@/lib/process";
 import { claimsSchema, sessionSecret, tokenCoding } from "@/lib/sessions/cookie";
 import { endSession } from "@/lib/sessions/end";
 import { absoluteSeconds, type SessionClaims, sessionCookieName, sessionCookieOptions } from "@/lib/sessions/session";
 import { localAccounts } from "./local";
-import { type Asked, oidcProvider } from "./oidc";
+import { type Asked, oidcProvider, oidcWayOut } from "./oidc";
 import { passkeyProvider } from "./passkey";
 
 /** What one request to next-auth's routes has to do with ours: told before it, or learned by it. */
@@ -26,7 +27,8 @@ export type SignedIn = User & { claims: SessionClaims };
 
 /** How next-auth signs people in here: an encrypted cookie with our claims, our own pages, our own providers. */
 export function authOptions(service: Service, exchange: Exchange = {}): NextAuthOptions {
-  const { url, oidcProviders } = service.config;
+  const { url, oidcProviders, outbound } = service.config;
+  const wayOut = oidcWayOut(oidcOutboundPolicy(outbound, oidcProviders));
   return {
     secret: exchange.secret ?? sessionSecret(service),
     session: { strategy: "jwt", maxAge: absoluteSeconds },
@@ -36,7 +38,7 @@ export function authOptions(service: Service, exchange: Exchange = {}): NextAuth
     providers: [
       localAccounts(service),
       passkeyProvider(service),
-      ...oidcProviders.map((provider) => oidcProvider(provider, exchange.asked)),
+      ...oidcProviders.map((provider) => oidcProvider(provider, exchange.asked, wayOut)),
     ],
     callbacks: {
       signIn: ({ user, account, profile }) => (account?.type === "oauth" ? finish(exchange, user, profile) : true),
