@@ -38,7 +38,7 @@ async function serve(owner: pg.Pool, url: string, log: Notes): Promise<void> {
       log.warn({ role }, "DATABASE_OWNER_URL and DATABASE_URL are one role: it can take the guard off the history");
     else {
       const statements = await grantRuntime(owner, role);
-      if (statements.length > 0) log.info({ role, statements }, "gave the role that serves its rights");
+      if (statements.length > 0) log.info({ role, changes: statements.length }, "gave the role that serves its rights");
     }
     const pending = await pendingMigrations(runtime);
     if (pending.length > 0)

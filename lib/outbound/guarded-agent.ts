@@ -50,19 +50,17 @@ class GuardedAgent extends Agent {
     const answer = done as ((error: Error | null, socket?: Socket) => void) | undefined;
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(new OutboundError("timeout")), this.#limits.timeoutMs);
-    this.#connect(options, deadline.signal).then(
-      (socket) => {
-        if (socket.destroyed) return answer?.(new OutboundError("reset"));
-        deadline.signal.addEventListener("abort", () => socket.destroy(deadline.signal.reason));
-        socket.once("close", () => clearTimeout(timer));
-        limitBytes(socket, this.#limits.maxBytes);
-        answer?.(null, socket);
-      },
-      (error: Error) => {
-        clearTimeout(timer);
-        answer?.(error);
-      },
-    );
+    const fail = (error: Error) => {
+      clearTimeout(timer);
+      answer?.(error);
+    };
+    this.#connect(options, deadline.signal).then((socket) => {
+      if (socket.destroyed) return fail(new OutboundError("reset"));
+      deadline.signal.addEventListener("abort", () => socket.destroy(deadline.signal.reason));
+      socket.once("close", () => clearTimeout(timer));
+      limitBytes(socket, this.#limits.maxBytes);
+      answer?.(null, socket);
+    }, fail);
   }
 
   async #connect(options: ClientRequestArgs & SecureContextOptions, signal: AbortSignal): Promise<Socket> {

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type pg from "pg";
+import { readApproval } from "../approvals/store";
 import { createClientCache } from "../clients/cache";
 import type { Config } from "../config";
 import { bringUpToDate, type DatabaseAddress } from "../database/bring-up-to-date";
@@ -15,7 +15,9 @@ import { loadSecrets } from "../secrets/load";
 import { warnOfPrevious } from "../secrets/warn-of-previous";
 import { createTraces } from "../traces/traces";
 import { createWaitHub } from "../waits/hub";
-import { listen, notifyChannel } from "../waits/listen";
+import { hubSources } from "../waits/hub-sources";
+import { listen } from "../waits/listen";
+import { shareRead } from "../waits/share-read";
 import { createBell } from "../webhooks/bell";
 import { createDraining } from "./draining";
 import { ensureFirstKey } from "./first-key";
@@ -58,14 +60,7 @@ export async function startService(
     const keys = createKeyRing({ prisma, secrets, log });
     await keys.refresh();
     const outbox = createBell();
-    const hub = createWaitHub({
-      log,
-      readVersions: (ids) => readVersions(pool, ids),
-      publish: (id) => {
-        outbox.ring();
-        return publish(pool, id);
-      },
-    });
+    const hub = createWaitHub(hubSources(pool, outbox, log));
     const listening = options.listen ? listen({ connectionString: database.url, hub, keys, log }) : undefined;
     const traces = createTraces(config.traces, version);
     const metrics = createMetrics({ version, pool, hub, keys, listening });
@@ -77,6 +72,7 @@ export async function startService(
       prisma,
       keys,
       hub,
+      readParked: shareRead((id) => readApproval(pool, id)),
       outbox,
       draining: createDraining(),
       metrics,
@@ -110,16 +106,4 @@ export async function openDatabase(
     log: { info: (o, m) => log.info(o, m), warn: (o, m) => log.warn(o, m) },
   });
   return { url: embedded.serviceUrl, ownerUrl: embedded.url, stop: () => embedded.stop() };
-}
-
-async function readVersions(pool: pg.Pool, ids: string[]): Promise<Map<string, number>> {
-  const { rows } = await pool.query<{ id: string; version: number }>(
-    `SELECT "id", "version" FROM "approval" WHERE "id" = ANY($1)`,
-    [ids],
-  );
-  return new Map(rows.map((row) => [row.id, row.version]));
-}
-
-async function publish(pool: pg.Pool, id: string): Promise<void> {
-  await pool.query("SELECT pg_notify($1, $2)", [notifyChannel, id]);
 }

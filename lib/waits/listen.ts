@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import pg from "pg";
 import type { KeyRing } from "../keys/key-ring";
 import type { Logger } from "../log";
@@ -6,81 +7,119 @@ import type { WaitHub } from "./hub";
 export const notifyChannel = "countersign_approval";
 export const keysChannel = "countersign_keys";
 
-/**
- * Holds the process's one LISTEN connection: passes notifications of approvals to the hub, and reads the signing keys again when they have
- * changed. When the connection breaks it is made anew, at most every 250 ms at first and every 5 s at last, and both are read at once:
- * what was notified meanwhile is in the rows.
- */
-export function listen(options: {
+/** How often the connection is asked whether it is there, and how long it may take to say so. */
+const heartbeat = { everyMs: 5_000, timeoutMs: 5_000 };
+const sweepEveryMs = 5_000;
+const retryMs = { first: 250, last: 5_000 };
+
+type Options = {
   connectionString: string;
-  hub: WaitHub;
+  hub: Pick<WaitHub, "notify" | "sweep">;
   keys: Pick<KeyRing, "refresh">;
   log: Logger;
-}): { isUp(): boolean; stop(): Promise<void> } {
-  let client: pg.Client | undefined;
+};
+
+/**
+ * Holds the process's one LISTEN connection: passes notifications of approvals to the hub, and reads the signing keys again when they have
+ * changed. When the connection breaks, or says nothing any more (half-open: the other side has vanished without a word), it is made anew,
+ * after 250 ms at first and 5 s at last, and both are read at once: what was notified meanwhile is in the rows.
+ */
+export function listen(options: Options): { isUp(): boolean; stop(): Promise<void> } {
+  let connection: Connection | undefined;
   let isStopped = false;
-  let retryMs = 250;
+  let delayMs = retryMs.first;
   let timer: NodeJS.Timeout | undefined;
 
   const lost = (error?: Error) => {
     if (isStopped || timer) return;
-    client?.removeAllListeners("notification");
-    client = undefined;
+    connection?.destroy();
+    connection = undefined;
     options.log.warn(
-      { reason: error?.message, retryMs },
-      "the notification connection is down; waits are swept meanwhile",
+      { reason: error?.message, retryMs: delayMs },
+      "the notification connection is down; waits are swept",
     );
     timer = setTimeout(() => {
       timer = undefined;
-      void connect();
-    }, retryMs);
-    retryMs = Math.min(retryMs * 2, 5_000);
+      void reconnect();
+    }, delayMs);
+    delayMs = Math.min(delayMs * 2, retryMs.last);
   };
 
-  const refreshKeys = () =>
-    void options.keys
-      .refresh()
-      .catch((error: Error) => options.log.warn({ reason: error.message }, "the signing keys could not be read again"));
-
-  const connect = async () => {
-    const next = new pg.Client({
-      connectionString: options.connectionString,
-      keepAlive: true,
-      connectionTimeoutMillis: 5_000,
-      application_name: "countersign-listen",
-    });
-    next.on("error", lost);
-    next.on("end", () => lost());
-    next.on("notification", (message) => {
-      if (message.channel === keysChannel) refreshKeys();
-      else if (message.payload) options.hub.notify(message.payload);
-    });
+  const reconnect = async () => {
     try {
-      await next.connect();
-      await next.query(`LISTEN ${notifyChannel}`);
-      await next.query(`LISTEN ${keysChannel}`);
-      client = next;
-      retryMs = 250;
+      const opened = await connect(options, lost);
+      if (isStopped) return opened.destroy();
+      connection = opened;
+      delayMs = retryMs.first;
       await Promise.all([options.hub.sweep(), options.keys.refresh()]);
     } catch (error) {
-      next.end().catch(() => {});
       lost(error as Error);
     }
   };
 
+  const beating = setInterval(() => connection?.ask().catch(lost), heartbeat.everyMs);
   const sweeping = setInterval(() => {
     options.hub
       .sweep()
       .catch((error: Error) => options.log.warn({ reason: error.message }, "parked waits could not be swept"));
-  }, 5_000);
-  void connect();
+  }, sweepEveryMs);
+  void reconnect();
   return {
-    isUp: () => client !== undefined,
+    isUp: () => connection !== undefined,
     stop: async () => {
       isStopped = true;
       clearTimeout(timer);
+      clearInterval(beating);
       clearInterval(sweeping);
-      await client?.end().catch(() => {});
+      await connection?.end();
     },
+  };
+}
+
+type Connection = { ask(): Promise<void>; end(): Promise<void>; destroy(): void };
+
+/** A connection that listens; `lost` is called once it does not any more. */
+async function connect(
+  { connectionString, hub, keys, log }: Options,
+  lost: (error?: Error) => void,
+): Promise<Connection> {
+  const socket = new Socket();
+  const client = new pg.Client({
+    connectionString,
+    // Ours, so that it can be cut off: a polite end would wait for an answer from whoever has vanished.
+    stream: () => socket,
+    keepAlive: true,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: heartbeat.timeoutMs,
+    application_name: "countersign-listen",
+  });
+  const destroy = () => {
+    client.removeAllListeners();
+    client.on("error", () => {});
+    socket.destroy();
+  };
+  client.on("error", lost);
+  client.on("end", () => lost());
+  client.on("notification", ({ channel, payload }) => {
+    if (channel !== keysChannel) hub.notify(payload ?? "");
+    else
+      keys
+        .refresh()
+        .catch((error: Error) => log.warn({ reason: error.message }, "the signing keys could not be read again"));
+  });
+  try {
+    await client.connect();
+    await client.query(`LISTEN ${notifyChannel}; LISTEN ${keysChannel}`);
+  } catch (error) {
+    destroy();
+    throw error;
+  }
+  return {
+    ask: async () => void (await client.query("SELECT 1")),
+    end: async () => {
+      client.removeAllListeners("end");
+      await client.end().catch(() => {});
+    },
+    destroy,
   };
 }

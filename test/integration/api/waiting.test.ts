@@ -71,7 +71,7 @@ describe("waiting for a decision", () => {
     const { session } = await signIn(t.service, ada);
     const { id } = await mintApproval(client, ada);
     // The hub's ticket exists before the row is read; the decision is made and announced before the wait parks.
-    const ticket = t.service.hub.subscribe(id, client.clientId);
+    const ticket = t.service.hub.subscribe(id, client.clientId, client.keyId);
     await decideAs(t.service, session, id, "accept");
     const startedAt = performance.now();
     await ticket.next(10_000);
@@ -114,7 +114,9 @@ describe("waiting for a decision", () => {
 
   it(`refuses more than ${waitsMaxPerClient} parked waits of one client, and none of another's`, async () => {
     const { id } = await mintApproval(client, ada);
-    const tickets = Array.from({ length: waitsMaxPerClient }, () => t.service.hub.subscribe(id, client.clientId));
+    const tickets = Array.from({ length: waitsMaxPerClient }, () =>
+      t.service.hub.subscribe(id, client.clientId, client.keyId),
+    );
     const refused = await client.api("GET", `/approvals/${id}?wait=5`);
     expect([refused.status, ((await refused.json()) as Status).code]).toEqual([429, "too_many_waits"]);
     const other = await addTestClient(t.service);
