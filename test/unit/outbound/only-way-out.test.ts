@@ -9,6 +9,8 @@ const reasons: Record<string, string> = {
   "lib/outbound/connect.ts": "the way out",
   "lib/outbound/request.ts": "goes through it",
   "lib/doctor/ask.ts": "the operator's own command asks the operator's own service",
+  "lib/waits/listen.ts": "the socket to the operator's own database",
+  "lib/traces/traces.ts": "the operator's own collector of traces",
   "app/passkey-question.ts": "runs in the browser",
   "app/a/[id]/approve-with-passkey.tsx": "runs in the browser",
 };
@@ -18,6 +20,7 @@ const connecting = [
   /import (?:\w+|\* as \w+)(?:,[^;]*)? from "node:(?:https?|http2|net|tls|dgram)"/,
   /import \{[^;}]*\b(?:request|get|connect|createConnection|Socket|TLSSocket|createSocket)\b[^;}]*\} from "node:(?:https?|http2|net|tls|dgram)"/,
   /from "(?:undici|axios|got|node-fetch|openid-client|nodemailer|ws)"/,
+  /from "@opentelemetry\/exporter/,
   /\brequire\(|\bimport\("(?:node:|undici)/,
 ];
 

@@ -58,6 +58,9 @@ describe("OUTBOUND_ALLOW", () => {
       ["::ffff:10.1.0.1", false],
       ["::10.1.0.1", false],
       ["10.1.0.1%eth0", false],
+      // Their first bytes are those of a range of the other family.
+      ["a01::1", false],
+      ["253.18.52.80", false],
     ] as const)
       expect([address, allowsAddress(policy, address, 443)]).toEqual([address, isIn]);
   });
