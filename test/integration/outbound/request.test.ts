@@ -76,6 +76,16 @@ describe("a request to a host that is not public", () => {
     expect(receiver.connections).toBe(0);
   });
 
+  it("sends nothing where the connection leads elsewhere than to the address that was judged", async () => {
+    const receiver = await receiveHttp((_, response) => response.end());
+    // The system connects 0.0.0.0 to 127.0.0.1, which nobody allowed.
+    await expect(requestOutbound(policyOf("0.0.0.0"), post(`http://0.0.0.0:${receiver.port}/`))).rejects.toMatchObject({
+      code: "address_refused",
+    });
+    await receiver.closed();
+    expect([receiver.connections, receiver.requests]).toEqual([1, []]);
+  });
+
   it("does not resolve, or says so of a name that has no address", async () => {
     const failing: Resolve = async () => Promise.reject(new Error("getaddrinfo ENOTFOUND"));
     for (const resolve of [failing, resolving()])

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { settleDue } from "@/lib/approvals/settle-due";
 import { takeBack } from "@/lib/approvals/take-back";
@@ -213,6 +214,36 @@ describe("a receiver that fails", () => {
     await accept();
     await deliverDue(t.service);
     expect((await deliveries())[0]).toMatchObject({ status: "pending", attempts: 1, error: code, statusCode: null });
+  });
+
+  it("that hangs is left after fifteen seconds, and tried again", async () => {
+    receiver.answer = () => {};
+    await accept();
+    const startedAt = performance.now();
+    await deliverDue(t.service);
+    expect(Math.round((performance.now() - startedAt) / 1000)).toBeLessThan(20);
+    expect((await deliveries())[0]).toMatchObject({
+      status: "pending",
+      attempts: 1,
+      error: "timeout",
+      statusCode: null,
+    });
+  });
+
+  it.each([
+    [
+      "promises a longer body than it sends",
+      (response: ServerResponse) => response.writeHead(200, { "content-length": "9" }).write("x"),
+    ],
+    ["trickles a body", (response: ServerResponse) => response.writeHead(200).write("x")],
+  ])("that answers 200 and %s has got its event", async (_what, begin) => {
+    receiver.answer = (_received, response) => {
+      begin(response);
+      setImmediate(() => response.destroy());
+    };
+    await accept();
+    await deliverDue(t.service);
+    expect((await deliveries())[0]).toMatchObject({ status: "delivered", statusCode: 200 });
   });
 
   it("that answers 200 and then goes on for ever has got its event", async () => {
