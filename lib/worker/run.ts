@@ -1,8 +1,10 @@
 import { eraseSettled } from "../approvals/erase-settled";
 import { settleDue } from "../approvals/settle-due";
+import { pruneFreezes } from "../clients/prune-freezes";
 import { dropExpiredChallenges } from "../passkeys/challenge";
 import { isConnectionLoss } from "../problem";
 import type { Service } from "../process";
+import { pruneSessions } from "../sessions/prune";
 import { pruneThrottles } from "../throttle/prune";
 import { startDelivering } from "../webhooks/deliver";
 import { pruneEvents } from "../webhooks/prune";
@@ -18,6 +20,8 @@ export function startWorker(service: Service): { stop(): Promise<void> } {
     every(service, 10_000, "erase", () => eraseSettled(service)),
     every(service, 60_000, "throttle", () => pruneThrottles(service.pool)),
     every(service, 60_000, "challenges", () => dropExpiredChallenges(service.pool)),
+    every(service, 600_000, "sessions", () => pruneSessions(service.pool)),
+    every(service, 600_000, "freezes", () => pruneFreezes(service.pool)),
     every(service, 60_000, "events", () => pruneEvents(service.pool)),
     every(service, 30_000, "keys", () => service.keys.refresh()),
   ];

@@ -231,6 +231,7 @@ describe("everything that was made before a rotation of COUNTERSIGN_SECRET", () 
       identities: 2,
       roles: 1,
       passkeys: 1,
+      "webhook endpoints": 0,
     });
     expect((await rotateRows(both.service, actor)).rewritten).toBe(0);
     const after = await createTestService({ databaseUrl: old.databaseUrl, secret: secretB });
