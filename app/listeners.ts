@@ -10,9 +10,10 @@ export type Listeners = {
   open(): Promise<void>;
   /**
    * For `graceMs` everything goes on but connections, which end after their next answer, so that whoever balances load sees `/readyz` fail
-   * and goes elsewhere. Then takes nothing new, ends parked waits, and resolves when the last request has ended, or 20 s later.
+   * and goes elsewhere. Then takes nothing new, ends parked waits, and resolves when the last request has ended, or
+   * after `timeoutMs` (20 s), which cuts what is left.
    */
-  drain(graceMs: number): Promise<void>;
+  drain(graceMs: number, timeoutMs?: number): Promise<void>;
 };
 
 /** Makes what answers on a listener with these surfaces; it never fails. */
@@ -44,12 +45,12 @@ export function createListeners(service: Service, answerOn: AnswerOn): Listeners
       for (const server of servers) server.close();
       throw failed.reason;
     },
-    drain: async (graceMs) => {
+    drain: async (graceMs, timeoutMs = drainTimeoutMs) => {
       service.draining.begin();
       for (const response of underWay) response.shouldKeepAlive = false;
       if (graceMs > 0) await new Promise((resolve) => setTimeout(resolve, graceMs));
       service.hub.drain();
-      await Promise.all(servers.map(close));
+      await Promise.all(servers.map((server) => close(server, timeoutMs)));
     },
   };
 }
@@ -60,12 +61,19 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-async function close(server: Server): Promise<void> {
+/** Whatever a connection does, this ends: one that was handed over as a whole would keep a server open for good. */
+async function close(server: Server, timeoutMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const cutting = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
+  let cutting: NodeJS.Timeout | undefined;
+  const cut = new Promise<void>((resolve) => {
+    cutting = setTimeout(() => {
+      server.closeAllConnections();
+      resolve();
+    }, timeoutMs);
+  });
   // A connection becomes idle when its last answer is read, which nothing tells.
   const sweeping = setInterval(() => server.closeIdleConnections(), 200);
-  await closed;
+  await Promise.race([closed, cut]);
   clearInterval(sweeping);
   clearTimeout(cutting);
 }

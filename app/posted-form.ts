@@ -48,7 +48,9 @@ export function wantsPage(request: Request): boolean {
 
 /** Refuses a form that was not made for this session, purpose and target. Errors: `stale_form`. */
 export function requireCsrf({ service, session, form }: Posted, purpose: CsrfBinding["purpose"], target: string): void {
-  if (!isCsrfToken(service.secrets, { sid: session.sid, purpose, target }, form.get("csrf") ?? ""))
+  // Nothing that is stored is named with U+0000, so no page has a form for it, and no query is to ask for it.
+  const isNameable = !target.includes("\u0000");
+  if (!isNameable || !isCsrfToken(service.secrets, { sid: session.sid, purpose, target }, form.get("csrf") ?? ""))
     throw new Problem("stale_form");
 }
 

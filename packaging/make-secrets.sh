@@ -6,6 +6,8 @@ folder=${1:?usage: make-secrets.sh FOLDER}
 umask 077
 mkdir -p "$folder"
 chmod 0700 "$folder"
+# Should the folder lie in a working copy.
+printf '*\n' >"$folder/.gitignore"
 
 put() {
   [ -e "$folder/$1" ] && return 0

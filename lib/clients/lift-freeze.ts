@@ -86,6 +86,8 @@ async function readFreeze(
   db: Pick<pg.Pool, "query">,
   freezeId: string,
 ): Promise<{ clientId: string; subject: Subject } | undefined> {
+  // PostgreSQL refuses to look for it.
+  if (freezeId.includes("\u0000")) return undefined;
   const { rows } = await db.query<{ client_id: string; subject_iss: string; subject_sub: string }>(
     `SELECT "client_id", "subject_iss", "subject_sub" FROM "freeze" WHERE "id" = $1 AND "subject_sub" IS NOT NULL`,
     [freezeId],

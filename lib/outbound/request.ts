@@ -73,6 +73,7 @@ function readAnswer(sent: ClientRequest, { maxBytes, keepBody = true }: Outbound
       socket.destroy();
       fail(new OutboundError("malformed_response"));
     });
+    // Whatever Node tells no error of: nobody waits for ever.
     sent.on("close", () => fail(new OutboundError("reset")));
     sent.on("response", (response) => {
       answer = response;
