@@ -69,6 +69,7 @@ describe("the pages of a table whose rows carry a MAC", () => {
       identities: count,
       roles: count,
       passkeys: count,
+      "webhook endpoints": 0,
     });
     await both.stop();
   });
