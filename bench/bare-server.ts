@@ -4,7 +4,7 @@ import pg from "pg";
 
 /**
  * The baseline: what this machine does at best with the same parts. Hono, and one statement over `pg` on a row of the same size, without
- * credentials, checks, signature, audit or limits. Prints its port.
+ * credentials, checks, signature, audit or limits. Says on one line where it listens.
  */
 const pool = new pg.Pool({ connectionString: process.env["DATABASE_URL"], max: 10 });
 await pool.query(
@@ -67,4 +67,6 @@ async function read(id: string): Promise<{ id: string; sub: string; decision: st
   return rows[0] ?? null;
 }
 
-serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) => process.stdout.write(`${port}\n`));
+serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) =>
+  process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}`, pids: [process.pid] })}\n`),
+);

@@ -35,6 +35,16 @@ export function mintCall(client: BenchClient, subject: Subject): Sent {
   return { method: "POST", url: client.approvalsUrl, headers: client.headers, body: mintBody(subject) };
 }
 
+/** As the kit asks: a live approval is found again (`reuse`), and a repetition is known by its key. */
+export function kitMintCall(client: BenchClient, subject: Subject): Sent {
+  return {
+    method: "POST",
+    url: client.approvalsUrl,
+    headers: { ...client.headers, "idempotency-key": randomBytes(16).toString("base64url") },
+    body: JSON.stringify({ ...JSON.parse(mintBody(subject)), reuse: "live" }),
+  };
+}
+
 export function readCall(client: BenchClient, id: string, waitSeconds = 0): Sent {
   const query = waitSeconds > 0 ? `?wait=${waitSeconds}` : "";
   return { method: "GET", url: `${client.approvalsUrl}/${id}${query}`, headers: client.headers };

@@ -31,8 +31,8 @@ export async function startServerProcess(options: {
     // Of its own group: Ctrl-C ends whoever started it, who then ends it in order.
     detached: true,
   });
-  child.stdout.pipe(log);
-  child.stderr.pipe(log);
+  child.stdout.pipe(log, { end: false });
+  child.stderr.pipe(log, { end: false });
   await untilReady(child, `http://localhost:${port}/readyz`, options.logFile);
   return {
     url: env.COUNTERSIGN_URL,
