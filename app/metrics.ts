@@ -3,8 +3,8 @@ import { Problem, toProblemResponse } from "@/lib/problem";
 import type { Service } from "@/lib/process";
 
 /**
- * `GET /metrics`. On a listener of its own whoever reaches it may read it; on one that answers people too it takes `Authorization: Bearer
- * METRICS_TOKEN`, and without that it is a path that does not exist.
+ * `GET /metrics`. Where METRICS_TOKEN is set it takes `Authorization: Bearer METRICS_TOKEN`; where it is not, whoever reaches a listener
+ * without pages may read it, and on one that answers people too it is a path that does not exist.
  */
 export async function answerMetrics(
   service: Service,

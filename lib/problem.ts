@@ -108,7 +108,7 @@ export function isConnectionLoss(error: unknown): boolean {
     const code = (e as { code?: unknown }).code;
     if (typeof code === "string" && connectionLossCodes.has(code)) return true;
     if (
-      /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
+      /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/.test(
         e.message,
       )
     )

@@ -1,6 +1,5 @@
 import type pg from "pg";
-import type { Approval } from "./approvals/approval";
-import type { Clocked } from "./approvals/store";
+import type { ParkedApproval } from "./approvals/wait";
 import type { ClientCache } from "./clients/cache";
 import type { Config } from "./config";
 import type { Database } from "./database/prisma";
@@ -24,8 +23,8 @@ export type Service = {
   keys: KeyRing;
   clients: ClientCache;
   hub: WaitHub;
-  /** The row of an approval that is waited for: those who wake together share one read. */
-  readParked(id: string): Promise<Clocked<Approval> | undefined>;
+  /** The row of an approval that is waited for: those who wake together share one read, and what is answered by it. */
+  readParked(id: string): Promise<ParkedApproval | undefined>;
   /** Rung after a commit that left an event in the outbox. */
   outbox: Bell;
   draining: Draining;

@@ -17,17 +17,34 @@ export type RegisteredKey = {
  */
 export function createClientCache(prisma: Database): ClientCache {
   const remembered = new Map<string, { key: RegisteredKey; until: number }>();
+  // Those who ask at once share one read; a read that began before `forget` is remembered no more.
+  const underWay = new Map<string, Promise<RegisteredKey | undefined>>();
+
+  async function read(keyId: string): Promise<RegisteredKey | undefined> {
+    const reading = readKey(prisma, keyId);
+    underWay.set(keyId, reading);
+    try {
+      const key = await reading;
+      if (key && underWay.get(keyId) === reading) remembered.set(keyId, { key, until: Date.now() + 5_000 });
+      return key;
+    } finally {
+      if (underWay.get(keyId) === reading) underWay.delete(keyId);
+    }
+  }
 
   async function byKeyId(keyId: string): Promise<RegisteredKey | undefined> {
     const hit = remembered.get(keyId);
     if (hit && hit.until > Date.now()) return hit.key;
-    const key = await readKey(prisma, keyId);
-    if (key) remembered.set(keyId, { key, until: Date.now() + 5_000 });
-    else remembered.delete(keyId);
-    return key;
+    remembered.delete(keyId);
+    return underWay.get(keyId) ?? read(keyId);
   }
 
-  return { byKeyId, forget: (keyId) => void remembered.delete(keyId) };
+  function forget(keyId: string): void {
+    remembered.delete(keyId);
+    underWay.delete(keyId);
+  }
+
+  return { byKeyId, forget };
 }
 
 export type ClientCache = {

@@ -66,13 +66,23 @@ const gauges = [
   ],
 ] as const;
 
+/** Three bounds: the server gives a slow query up, we a server that says nothing, and the scrape does not wait for a connection either. */
 async function readRow(pool: pg.Pool): Promise<GaugeRow | undefined> {
-  const timeout = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), queryTimeoutMs).unref());
-  const query = pool.query<GaugeRow>({ name: "metrics", text: gaugesSql }).then(
-    ({ rows }) => rows[0],
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), queryTimeoutMs);
+  });
+  const query = pool.query(boundedQuery).then(
+    (results) => rowOf(results),
     () => undefined,
   );
-  return Promise.race([query, timeout]);
+  return Promise.race([query, timeout]).finally(() => clearTimeout(timer));
+}
+
+/** Several statements have several results, which the types do not know. */
+function rowOf(results: unknown): GaugeRow | undefined {
+  const last = Array.isArray(results) ? (results.at(-1) as pg.QueryResult<GaugeRow>) : undefined;
+  return last?.rows[0];
 }
 
 const upTo = (table: string, where: string) =>
@@ -90,3 +100,9 @@ SELECT ${upTo(`"outbox"`, `"dispatched_at" IS NULL`)} AS "undispatched",
   (SELECT count(*)::int FROM "webhook_endpoint" WHERE "disabled_reason" IN ('gone', 'failing')) AS "stopped",
   ${upTo(`"approval"`, `"status" = 'pending'`)} AS "approvals",
   ${secondsSince(`(SELECT min("expires_at") FROM "approval" WHERE "status" = 'pending')`)} AS "unsettledSeconds"`;
+
+// Both in one message are one transaction, so the setting ends with it.
+const boundedQuery: pg.QueryConfig & Pick<pg.ClientConfig, "query_timeout"> = {
+  text: `SET LOCAL statement_timeout = ${queryTimeoutMs}; ${gaugesSql}`,
+  query_timeout: queryTimeoutMs + 500,
+};

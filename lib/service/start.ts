@@ -8,6 +8,7 @@ import { createPrisma } from "../database/prisma";
 import { startEmbedded } from "../embedded/start";
 import { createKeyRing } from "../keys/key-ring";
 import { createLogger, type Logger } from "../log";
+import { countWakes } from "../metrics/count-wakes";
 import { createMetrics } from "../metrics/metrics";
 import { refuseOwnIssuer } from "../oidc/own-issuer";
 import type { Service } from "../process";
@@ -60,10 +61,13 @@ export async function startService(
     const keys = createKeyRing({ prisma, secrets, log });
     await keys.refresh();
     const outbox = createBell();
-    const hub = createWaitHub(hubSources(pool, outbox, log));
-    const listening = options.listen ? listen({ connectionString: database.url, hub, keys, log }) : undefined;
-    const traces = createTraces(config.traces, version);
-    const metrics = createMetrics({ version, pool, hub, keys, listening });
+    const wakes = countWakes(hubSources(pool, outbox, log));
+    const hub = createWaitHub(wakes.sources);
+    const listening = options.listen
+      ? listen({ connectionString: database.url, hub: wakes.listener(hub), keys, log })
+      : undefined;
+    const traces = createTraces(config.traces, version, log);
+    const metrics = createMetrics({ version, pool, hub, wakes: wakes.counts, keys, listening });
     const service: Service = {
       config,
       issuer,

@@ -1,8 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { randomUUID } from "node:crypto";
 import { type Attributes, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import type { Logger } from "../log";
+import { tellOfFailures } from "./tell-of-failures";
 import { parseTraceparent, traceparentOf } from "./traceparent";
 
 /** Where spans go (OTLP over HTTP, JSON). */
@@ -14,6 +17,8 @@ export type Traces = {
    * throws is thrown on; of it the span has the name of its class alone.
    */
   span<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T>;
+  /** Adds to the span that this is called in; `error.type` also marks it as failed. Does nothing where there is none. */
+  note(attributes: Attributes): void;
   /** `traceparent` of the span that this is called in, or null. */
   current(): string | null;
   /** Sends what is left, for at most two seconds. */
@@ -23,27 +28,21 @@ export type Traces = {
 /** Attributes hold ids, codes and routes: never a value of an argument, a note, a token or a query. */
 export type SpanOptions = { kind?: "server" | "client"; parent?: string | null; attributes?: Attributes };
 
-const off: Traces = { span: (_name, _options, work) => work(), current: () => null, stop: async () => {} };
+const off: Traces = {
+  span: (_name, _options, work) => work(),
+  note: () => {},
+  current: () => null,
+  stop: async () => {},
+};
 
 /**
  * Traces of this process (W3C Trace Context, OpenTelemetry), or nothing at all where no collector is configured. Nothing is registered
- * globally: the page framework would begin to trace by itself. Spans wait in a bounded queue and are dropped where the collector is down.
+ * globally: the page framework would begin to trace by itself. Spans wait in a bounded queue and are dropped where the collector is down, which
+ * the log says.
  */
-export function createTraces(settings: TraceSettings | undefined, version: string): Traces {
+export function createTraces(settings: TraceSettings | undefined, version: string, log: Pick<Logger, "warn">): Traces {
   if (!settings) return off;
-  const provider = new BasicTracerProvider({
-    resource: resourceFromAttributes({ "service.name": settings.serviceName, "service.version": version }),
-    spanProcessors: [
-      new BatchSpanProcessor(
-        new OTLPTraceExporter({
-          url: `${settings.endpoint}/v1/traces`,
-          headers: settings.headers,
-          timeoutMillis: 5_000,
-        }),
-        { maxQueueSize: 2_048, maxExportBatchSize: 256, scheduledDelayMillis: 2_000 },
-      ),
-    ],
-  });
+  const provider = createProvider(settings, version, log);
   const tracer = provider.getTracer("countersign", version);
   const active = new AsyncLocalStorage<Span>();
 
@@ -68,6 +67,11 @@ export function createTraces(settings: TraceSettings | undefined, version: strin
 
   return {
     span,
+    note: (attributes) => {
+      const within = active.getStore();
+      within?.setAttributes(attributes);
+      if ("error.type" in attributes) within?.setStatus({ code: SpanStatusCode.ERROR });
+    },
     current: () => {
       const store = active.getStore();
       return store ? traceparentOf(store.spanContext()) : null;
@@ -77,6 +81,28 @@ export function createTraces(settings: TraceSettings | undefined, version: strin
       await Promise.race([provider.shutdown().catch(() => {}), timeout]);
     },
   };
+}
+
+function createProvider(settings: TraceSettings, version: string, log: Pick<Logger, "warn">): BasicTracerProvider {
+  const exporter = new OTLPTraceExporter({
+    url: `${settings.endpoint}/v1/traces`,
+    headers: settings.headers,
+    timeoutMillis: 5_000,
+  });
+  return new BasicTracerProvider({
+    resource: resourceFromAttributes({
+      "service.name": settings.serviceName,
+      "service.version": version,
+      "service.instance.id": randomUUID(),
+    }),
+    spanProcessors: [
+      new BatchSpanProcessor(tellOfFailures(exporter, log), {
+        maxQueueSize: 2_048,
+        maxExportBatchSize: 256,
+        scheduledDelayMillis: 2_000,
+      }),
+    ],
+  });
 }
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;

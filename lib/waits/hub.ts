@@ -1,30 +1,27 @@
 import type { Logger } from "../log";
 import { Problem } from "../problem";
+import { type News, type Seen, sweepParked } from "./sweep";
+import { signal, ticketFor, type Waiter, type WaitTicket } from "./ticket";
 
 /** Parked waits a client may hold in one process (section 6). */
 export const waitsMaxPerClient = 500;
 
 /**
  * Wakes parked waits of this process. A ticket taken before a row is read misses no change that the row does not show
- * yet; a notification that is lost is made up for by the sweep, which re-reads every parked id in one query, and in another the keys
- * that the waits were asked with.
+ * yet; a notification that is lost is made up for by the sweep, which asks about every parked id, and the keys that the waits were asked
+ * with, in one query.
  */
 export function createWaitHub(options: HubOptions): WaitHub {
   const parked = new Map<string, Set<Waiter>>();
   const perClient = new Map<string, number>();
+  const woken = { notice: 0, sweep: 0 };
   let isDraining = false;
 
   function subscribe(id: string, clientId: string, keyId: string): WaitTicket {
     const count = perClient.get(clientId) ?? 0;
     if (count >= waitsMaxPerClient) throw new Problem("too_many_waits", { retryAfterSeconds: 1 });
     perClient.set(clientId, count + 1);
-    const waiter: Waiter = {
-      keyId,
-      seenVersion: undefined,
-      isSignalled: isDraining,
-      isKeyRefused: false,
-      wake: undefined,
-    };
+    const waiter: Waiter = { ...newWaiter, keyId, isSignalled: isDraining };
     const waiters = parked.get(id) ?? new Set();
     parked.set(id, waiters.add(waiter));
     return ticketFor(waiter, () => {
@@ -37,7 +34,7 @@ export function createWaitHub(options: HubOptions): WaitHub {
   }
 
   function notify(id: string): void {
-    for (const waiter of parked.get(id) ?? []) signal(waiter);
+    for (const waiter of parked.get(id) ?? []) if (signal(waiter)) woken.notice += 1;
   }
 
   function announce(id: string): void {
@@ -58,46 +55,23 @@ export function createWaitHub(options: HubOptions): WaitHub {
     subscribe,
     notify,
     announce,
-    sweep: () => sweepParked(options, parked),
+    sweep: async () => {
+      woken.sweep += await sweepParked(parked, options.readNews);
+    },
     drain,
     isDraining: () => isDraining,
-    parkedCount: () => [...parked.values()].reduce((sum, waiters) => sum + waiters.size, 0),
+    parkedCount: () => [...perClient.values()].reduce((sum, count) => sum + count, 0),
+    wakeCounts: () => ({ ...woken }),
   };
 }
 
-async function sweepParked(options: HubOptions, parked: ReadonlyMap<string, ReadonlySet<Waiter>>): Promise<void> {
-  if (parked.size === 0) return;
-  const keyIds = new Set([...parked.values()].flatMap((waiters) => [...waiters].map(({ keyId }) => keyId)));
-  const [versions, refused] = await Promise.all([
-    options.readVersions([...parked.keys()]),
-    options.readRefusedKeys([...keyIds]),
-  ]);
-  for (const [id, waiters] of parked) {
-    for (const waiter of waiters) {
-      waiter.isKeyRefused ||= refused.has(waiter.keyId);
-      const isNews = waiter.seenVersion !== undefined && versions.get(id) !== waiter.seenVersion;
-      if (isNews || waiter.isKeyRefused) signal(waiter);
-    }
-  }
-}
+const newWaiter = { seenVersion: undefined, isKeyRefused: false, wake: undefined };
 
 export type HubOptions = {
   log: Logger;
-  readVersions(ids: string[]): Promise<Map<string, number>>;
-  /** Which of these API keys are none any more: revoked, or of a client that is disabled. */
-  readRefusedKeys(keyIds: string[]): Promise<Set<string>>;
+  readNews(seen: Seen[], keyIds: string[]): Promise<News>;
   /** Tells the other processes, after the change is committed. */
   publish(id: string): Promise<void>;
-};
-
-export type WaitTicket = {
-  /** Says which version the waiter has read, for the sweep. */
-  saw(version: number): void;
-  /** Whether the key that asked has been revoked meanwhile: then nothing more is told. */
-  isKeyRefused(): boolean;
-  /** Resolves on a signal (also one that came before), after `timeoutMs`, or when `abort` fires. */
-  next(timeoutMs: number, abort?: AbortSignal): Promise<void>;
-  close(): void;
 };
 
 export type WaitHub = {
@@ -111,41 +85,6 @@ export type WaitHub = {
   drain(): void;
   isDraining(): boolean;
   parkedCount(): number;
+  /** How many parked waits a change has woken: by its notice, or by the sweep that makes up for a lost one. */
+  wakeCounts(): { notice: number; sweep: number };
 };
-
-type Waiter = {
-  keyId: string;
-  seenVersion: number | undefined;
-  isSignalled: boolean;
-  isKeyRefused: boolean;
-  wake: (() => void) | undefined;
-};
-
-function signal(waiter: Waiter): void {
-  waiter.isSignalled = true;
-  waiter.wake?.();
-}
-
-function ticketFor(waiter: Waiter, close: () => void): WaitTicket {
-  return {
-    saw: (version) => {
-      waiter.seenVersion = version;
-    },
-    isKeyRefused: () => waiter.isKeyRefused,
-    next: (timeoutMs, abort) =>
-      new Promise((resolve) => {
-        const done = () => {
-          clearTimeout(timer);
-          abort?.removeEventListener("abort", done);
-          waiter.wake = undefined;
-          waiter.isSignalled = false;
-          resolve();
-        };
-        const timer = setTimeout(done, Math.max(0, timeoutMs));
-        if (waiter.isSignalled || abort?.aborted) return done();
-        waiter.wake = done;
-        abort?.addEventListener("abort", done);
-      }),
-    close,
-  };
-}

@@ -40,6 +40,7 @@ describe("/metrics", () => {
     const without = { ...t.service, config: { ...t.service.config, metricsToken: undefined } };
     expect((await scrape(authorised, false, without)).status).toBe(404);
     expect((await scrape({}, true, without)).status).toBe(200);
+    expect([(await scrape({}, true)).status, (await scrape(authorised, true)).status]).toEqual([404, 200]);
     const posted = new Request("http://localhost:3000/metrics", { method: "POST", headers: authorised });
     expect((await answerMetrics(t.service, posted, { isOwnListener: true })).status).toBe(404);
   });

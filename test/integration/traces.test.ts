@@ -1,8 +1,7 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addEndpoint } from "@/lib/webhooks/add-endpoint";
 import { addPerson, addTestClient, canary, mintApproval, mintBody, type Person, signIn } from "@/test/support/actors";
+import { attributesOf, startCollector } from "@/test/support/collector";
 import { createTestService, type TestService } from "@/test/support/database";
 import { decideAs } from "@/test/support/deciding";
 import { deliverDue, loopbackAllowed } from "@/test/support/delivering";
@@ -11,33 +10,7 @@ import { startWebhookReceiver, type WebhookReceiver } from "@/test/support/webho
 const actor = { kind: "admin", via: "cli" } as const;
 const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 const traceId = parent.slice(3, 35);
-
-type OtlpSpan = { traceId: string; spanId: string; parentSpanId?: string; name: string; attributes: unknown };
-
-/** A collector: keeps what it is sent (OTLP over HTTP, JSON). */
-async function startCollector() {
-  const bodies: string[] = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8").on("data", (part: string) => {
-      body += part;
-    });
-    request.on("end", () => {
-      bodies.push(`${request.url} ${request.headers["x-team"]} ${body}`);
-      response.writeHead(200, { "content-type": "application/json" }).end("{}");
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const spans = () =>
-    bodies.flatMap((body) => {
-      const { resourceSpans } = JSON.parse(body.slice(body.indexOf("{"))) as {
-        resourceSpans: { scopeSpans: { spans: OtlpSpan[] }[] }[];
-      };
-      return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans: each }) => each));
-    });
-  return { endpoint, bodies, spans, stop: () => new Promise((resolve) => server.close(resolve)) };
-}
+const consumerToken = `${"Zq9".repeat(14)}A`;
 
 let receiver: WebhookReceiver;
 beforeAll(async () => {
@@ -54,7 +27,7 @@ async function runOnce(t: TestService, ada: Person, headers: Record<string, stri
   const note = { note: canary };
   await decideAs(t.service, (await signIn(t.service, ada)).session, id, "accept", note);
   const { caller, action } = mintBody(ada);
-  await client.api("POST", `/approvals/${id}/consume`, { caller, action, consumerToken: "A".repeat(43) }, headers);
+  await client.api("POST", `/approvals/${id}/consume`, { caller, action, consumerToken }, headers);
   receiver.received.length = 0;
   await deliverDue(t.service);
   return { id, secret, apiKey: client.apiKey };
@@ -63,25 +36,36 @@ async function runOnce(t: TestService, ada: Person, headers: Record<string, stri
 describe("traces", () => {
   it("lead from the call that minted to the decision and the webhook, with no value of an argument, note or secret in them", async () => {
     const collector = await startCollector();
-    const settings = { endpoint: collector.endpoint, headers: { "x-team": "crm" }, serviceName: "countersign-test" };
-    const t = await createTestService({ ...loopbackAllowed, traces: settings });
-    const { id, secret, apiKey } = await runOnce(t, await addPerson(t.service), { traceparent: parent });
+    const t = await createTestService({ ...loopbackAllowed, traces: collector.settings });
+    const ada = await addPerson(t.service);
+    const { id, secret, apiKey } = await runOnce(t, ada, { traceparent: parent });
     await t.stop();
     const spans = collector.spans().filter((span) => span.traceId === traceId);
     const named = (name: string) => spans.filter((span) => span.name === name);
     const [mint] = named("POST /api/v1/approvals");
     expect(mint?.parentSpanId).toBe(parent.slice(36, 52));
+    expect(attributesOf(mint)).toEqual({
+      "http.request.method": "POST",
+      "http.route": "/api/v1/approvals",
+      "http.response.status_code": 201,
+      "countersign.approval.id": id,
+      "countersign.mint.how": "minted",
+    });
     expect(named("decide").map(({ parentSpanId }) => parentSpanId)).toEqual([mint?.spanId]);
-    expect(named("POST /api/v1/approvals/{id}/consume")).toHaveLength(1);
+    const [consume] = named("POST /api/v1/approvals/{id}/consume");
+    expect(consume?.kind).toBe(2);
+    expect(attributesOf(consume)).toMatchObject({ "countersign.approval.id": id, "http.response.status_code": 200 });
     const attempts = named("webhook attempt");
     expect(attempts.map(({ parentSpanId }) => parentSpanId)).toEqual([mint?.spanId, mint?.spanId]);
     expect(receiver.received.map(({ headers }) => headers["traceparent"]).sort()).toEqual(
       attempts.map(({ spanId }) => `00-${traceId}-${spanId}-01`).sort(),
     );
-    const sent = collector.bodies.join("\n");
-    expect(sent).toContain("/v1/traces crm");
-    expect(sent).toContain(id);
-    for (const hidden of [canary, secret, apiKey, "p_42", receiver.url]) expect(sent).not.toContain(hidden);
+    expect(collector.requests.every(({ path, headers }) => path === "/v1/traces" && headers["x-team"] === "crm")).toBe(
+      true,
+    );
+    const sent = collector.requests.map(({ body }) => body).join("\n");
+    for (const hidden of [canary, secret, apiKey, consumerToken, "p_42", "Apollo", ada.sub, ada.email, receiver.url])
+      expect(sent).not.toContain(hidden);
     await collector.stop();
   });
 

@@ -6,7 +6,7 @@ import type { Replica } from "./fault-replica";
 
 export type Chaos = {
   /** Told of each exchange; says whether the proxy is to cut it, and does the rest itself. */
-  onExchange(exchange: Omit<Exchange, "isEarly">): Blow;
+  onExchange(exchange: Exchange): Blow;
   /** Told of each webhook that arrives. */
   onDelivery(): void;
   /** Faults that came to pass, by kind and what they fell on. */
@@ -16,7 +16,11 @@ export type Chaos = {
 };
 
 /** Carries a plan out: each fault with the request that it was planned for. */
-export function startChaos(options: { faults: readonly Fault[]; replicas: readonly Replica[]; databaseUrl: string }): Chaos {
+export function startChaos(options: {
+  faults: readonly Fault[];
+  replicas: readonly Replica[];
+  databaseUrl: string;
+}): Chaos {
   const { replicas, databaseUrl } = options;
   const left = new Set(options.faults);
   const seen = new Map<Fault["on"], number>();

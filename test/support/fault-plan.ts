@@ -101,8 +101,21 @@ const requestsPerRun: Record<Fault["on"], number> = {
   other: 0,
 };
 
-const killedAt: Fault["on"][] = ["mint", "wait", "page", "decision", "consume", "outcome", "withdraw", "take_back", "delivery"];
-const cutAt: Fault["on"][] = ["mint", "wait", "page", "decision", "consume", "outcome", "keys"];
+const killedAt: Fault["on"][] = [
+  "mint",
+  "wait",
+  "page",
+  "decision",
+  "consume",
+  "outcome",
+  "withdraw",
+  "take_back",
+  "delivery",
+];
+const cutInRequestAt: Fault["on"][] = ["mint", "wait", "page", "decision", "consume", "outcome", "keys"];
+/** The answers that say that something was done count double: losing one is what makes callers do it again. */
+const done: Fault["on"][] = ["mint", "consume", "decision", "outcome"];
+const cutInAnswerAt: Fault["on"][] = [...done, ...done, "wait", "page", "keys", "withdraw", "take_back"];
 const stoppedAt: Fault["on"][] = ["consume", "mint", "decision", "outcome", "wait", "delivery"];
 
 function planBlows(random: Random, runCount: number): Fault[] {
@@ -125,7 +138,7 @@ function planBlows(random: Random, runCount: number): Fault[] {
     ...blows("freeze", many(8, 2), random.shuffled(stoppedAt)),
     ...blows("stop_database", many(4, 1), random.shuffled(stoppedAt)),
     ...blows("kill_database", many(3, 1), random.shuffled(stoppedAt)),
-    ...blows("cut_request", many(21, cutAt.length), cutAt),
-    ...blows("cut_response", many(35, cutAt.length), cutAt),
+    ...blows("cut_request", many(21, cutInRequestAt.length), cutInRequestAt),
+    ...blows("cut_response", many(52, cutInAnswerAt.length), cutInAnswerAt),
   ];
 }

@@ -2,7 +2,13 @@ import type { ServerResponse } from "node:http";
 import type { Random } from "./fault-random";
 import { answerWith, type Received, startWebhookReceiver } from "./webhook-receiver";
 
-export type ReceivedEvent = { endpoint: string; type: string; approvalId: string; approvalSeq: number; data: Record<string, unknown> };
+export type ReceivedEvent = {
+  endpoint: string;
+  type: string;
+  approvalId: string;
+  approvalSeq: number;
+  data: Record<string, unknown>;
+};
 
 export type FaultReceiver = {
   /** Where the endpoint named is to send to. */
@@ -55,7 +61,7 @@ export async function startFaultReceiver(random: Random, onDelivery: () => void)
     seen.add(key);
     answers.set(mood, (answers.get(mood) ?? 0) + 1);
     if (mood === "taken" || mood === "taken_unsaid" || mood === "trickle") take(received, endpoint);
-    answer(mood, received, response);
+    moods[mood](received, response);
   };
   return {
     urlFor: (endpoint) => `${receiver.url}/${endpoint}`,
@@ -80,36 +86,21 @@ function moodOf(random: Random): Mood {
   return drawn < 0.99 ? "trickle" : "hang";
 }
 
-function answer(mood: Mood, received: Received, response: ServerResponse): void {
-  switch (mood) {
-    case "taken":
-      return answerWith(204)(received, response, response.req);
-    case "error":
-      return answerWith(500)(received, response, response.req);
-    case "redirect":
-      return answerWith(302, { location: received.path })(received, response, response.req);
-    case "reset":
-      response.socket?.resetAndDestroy();
-      return;
-    case "taken_unsaid":
-      response.destroy();
-      return;
-    case "trickle": {
-      response.writeHead(200, { "content-length": 5 });
-      let sent = 0;
-      const timer = setInterval(() => {
-        sent += 1;
-        if (sent < 5 && !response.destroyed) response.write(".");
-        else {
-          clearInterval(timer);
-          response.end(".");
-        }
-      }, 200);
-      return;
-    }
-    case "hang":
-      return;
-    default:
-      return mood satisfies never;
-  }
-}
+const moods: Record<Mood, (received: Received, response: ServerResponse) => void> = {
+  taken: (received, response) => answerWith(204)(received, response, response.req),
+  error: (received, response) => answerWith(500)(received, response, response.req),
+  redirect: (received, response) => answerWith(302, { location: received.path })(received, response, response.req),
+  reset: (_received, response) => response.socket?.resetAndDestroy(),
+  taken_unsaid: (_received, response) => response.destroy(),
+  trickle: (_received, response) => {
+    response.writeHead(200, { "content-length": 5 });
+    let sent = 0;
+    const timer = setInterval(() => {
+      sent += 1;
+      if (sent < 5) response.write(".");
+      else response.end(".");
+      if (sent === 5 || response.destroyed) clearInterval(timer);
+    }, 200);
+  },
+  hang: () => {},
+};

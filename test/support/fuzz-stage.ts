@@ -37,8 +37,8 @@ export async function fuzzStage({ service }: TestService): Promise<FuzzStage> {
   };
   const times = <T>(n: number, make: () => Promise<T>) => Promise.all(Array.from({ length: n }, make));
 
-  const accepted = await times(40, () => decided("accept"));
-  const bound = await times(6, () => decided("accept", { preconditions: { etag: "1" } }));
+  const accepted = await times(30, () => decided("accept"));
+  const bound = await times(20, () => decided("accept", { preconditions: { etag: "1" } }));
   const ran = await times(30, () => consumed());
   const pending = await times(30, () => mint({ ttlSeconds: 3_600 }));
   const over = [await consumed("succeeded"), await decided("cancel"), await mint(), await decided("accept")];

@@ -19,6 +19,7 @@ export function addApprovalRoutes(api: OpenAPIHono, service: Service): void {
     const request = await readBody(c.req.raw, mintRequestSchema);
     const { answer, how } = await mint(service, key, request, idempotencyKeyOf(c.req.raw.headers));
     service.metrics.countMint(how);
+    service.traces.note({ "countersign.approval.id": answer.id, "countersign.mint.how": how });
     if (how === "replayed") c.header("Idempotency-Replayed", "true");
     return c.json(answer, how === "reused" ? 200 : 201);
   });

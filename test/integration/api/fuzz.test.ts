@@ -80,5 +80,4 @@ it(`${requestCount} requests to every operation of the described API: never a 50
         counts.filter(([key]) => key.includes(" 20") === isOk).reduce((sum, [, n]) => sum + n, 0);
       expect([method, path, count(true) >= 10, count(false) >= 100]).toEqual([method, path, true, true]);
     }
-  console.log(seen, seed);
 });

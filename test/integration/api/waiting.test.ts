@@ -150,20 +150,22 @@ describe("waiting for a decision", () => {
 });
 
 describe("the database goes away", () => {
-  it("I14: PostgreSQL restarts under 200 parked waits: none is lost, all are answered with what was decided", async () => {
+  it("I14: PostgreSQL restarts under 1,200 parked waits: none is lost, all are answered with what was decided", async () => {
     const dataDir = await mkdtemp(path.join(tmpdir(), "countersign-restart-"));
     const cluster = await restartableCluster(dataDir);
     const own = await createTestService({ databaseUrl: cluster.url });
     const people = await Promise.all(Array.from({ length: 4 }, () => addPerson(own.service)));
-    const caller = await addTestClient(own.service, { maxMintsPerSubjectPerHour: 1_000, maxPendingPerSubject: 1_000 });
+    const policy = { maxMintsPerSubjectPerHour: 1_000, maxPendingPerSubject: 1_000 };
+    const callers = await Promise.all(Array.from({ length: 4 }, () => addTestClient(own.service, policy)));
     const minted = await Promise.all(
-      Array.from({ length: 200 }, async (_, i) => ({
-        person: people[i % 4] as Person,
-        id: (await mintApproval(caller, people[i % 4] as Person)).id,
-      })),
+      Array.from({ length: 200 }, async (_, i) => {
+        const [person, caller] = [people[i % 4] as Person, callers[i % 4] as TestClient];
+        return { person, caller, id: (await mintApproval(caller, person)).id };
+      }),
     );
-    const answers = minted.map(({ id }) => wait(id, 40, caller.api));
-    await parked(own, 200);
+    // Six of each approval.
+    const answers = minted.flatMap(({ id, caller }) => Array.from({ length: 6 }, () => wait(id, 50, caller.api)));
+    await parked(own, 1_200);
     await cluster.restart();
     const sessions = new Map(
       await Promise.all(people.map(async (p) => [p, (await signIn(own.service, p)).session] as const)),
@@ -171,7 +173,9 @@ describe("the database goes away", () => {
     for (const [i, { person, id }] of minted.entries())
       await decideAs(own.service, sessions.get(person) as never, id, i % 2 ? "accept" : "cancel");
     const statuses = await Promise.all(answers);
-    expect(statuses.map((s) => s.status)).toEqual(minted.map((_, i) => (i % 2 ? "accepted" : "cancelled")));
+    expect(statuses.map((s) => s.status)).toEqual(
+      minted.flatMap((_, i) => Array.from({ length: 6 }, () => (i % 2 ? "accepted" : "cancelled"))),
+    );
     await own.stop();
     await cluster.stop();
     await rm(dataDir, { recursive: true, force: true });
