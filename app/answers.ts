@@ -34,7 +34,7 @@ export async function createAnswers(
     const answer = (request: IncomingMessage, response: ServerResponse) => {
       const { handler, target, path } = routeTarget(request.url ?? "/", surfaces, { dev });
       request.url = target;
-      observe(service, target, response);
+      observe(service, request.method, target, response);
       if (handler === "metrics") return sendMetrics(service, request, response, surfaces, handlers[unknown.handler]);
       return handler === "pages" && isForm(request.method, path)
         ? forms(request, response)
@@ -55,11 +55,12 @@ export async function createAnswers(
 }
 
 /** Counts a request when its answer has gone out; one that nobody waited for has no status to count. */
-function observe(service: Service, target: string, response: ServerResponse): void {
+function observe(service: Service, method: string | undefined, target: string, response: ServerResponse): void {
   const startedAt = performance.now();
   response.once("close", () => {
     if (!response.headersSent) return;
-    service.metrics.observeRequest(routeLabel(target), response.statusCode, (performance.now() - startedAt) / 1000);
+    const seconds = (performance.now() - startedAt) / 1000;
+    service.metrics.observeRequest(method, routeLabel(target), response.statusCode, seconds);
   });
 }
 

@@ -30,6 +30,7 @@ async function refusalOf(service: Service, isKey: boolean, headers: Headers): Pr
   const address = headers.get("x-forwarded-for") ?? undefined;
   const { waitSeconds, isFirst } = await countWrongKey(service, address);
   if (waitSeconds === 0) return new Problem("unauthorized");
+  service.metrics.countThrottled("api_key");
   if (isFirst) noteThrottled(service, { what: "api_key", address });
   return new Problem("throttled", { retryAfterSeconds: Math.ceil(waitSeconds) });
 }

@@ -5,6 +5,8 @@ import { eventTypes } from "../webhooks/event";
 /** What came of an attempt, as `AttemptResult` names it. */
 const attemptResults = ["delivered", "failed", "gone", "refused"] as const;
 const mintings = ["minted", "reused", "replayed"] as const;
+const throttles = ["password", "api_key"] as const;
+const methods = new Set(["GET", "POST"]);
 const countedEvents = new Set<string>(eventTypes);
 
 /**
@@ -15,8 +17,8 @@ export function createCounters(registry: Registry): Counters {
   const registers = [registry];
   const requests = new Histogram({
     name: "countersign_http_request_seconds",
-    help: "Requests by route and status class, from their first byte to the end of the answer; parked waits have a route of their own",
-    labelNames: ["route", "status"] as const,
+    help: "Requests by method, route and status class, from their first byte to the end of the answer; parked waits have a route of their own",
+    labelNames: ["method", "route", "status"] as const,
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30, 60],
     registers,
   });
@@ -47,13 +49,21 @@ export function createCounters(registry: Registry): Counters {
     name: "countersign_mints_total",
     help: "Answered mints: made, an equal one that was live, or the same request again",
   });
+  const countThrottled = counter(registry, "what", throttles, {
+    name: "countersign_throttled_total",
+    help: "Attempts that were told to wait, by what they guessed at",
+  });
   return {
-    observeRequest: (route, status, seconds) =>
-      requests.observe({ route, status: `${Math.floor(status / 100)}xx` }, seconds),
+    observeRequest: (method = "", route, status, seconds) =>
+      requests.observe(
+        { method: methods.has(method) ? method : "other", route, status: `${Math.floor(status / 100)}xx` },
+        seconds,
+      ),
     countProblem,
     // A type is a column, and rows are not trusted (I17).
     countEvents: (type, count) => countEvents(countedEvents.has(type) ? type : "other", count),
     countMint,
+    countThrottled,
     observeJob: (job, ok, seconds) => jobs.observe({ job, ok: String(ok) }, seconds),
     observeAttempt: (result, seconds) => attempts.observe({ result }, seconds),
   };
@@ -62,10 +72,11 @@ export function createCounters(registry: Registry): Counters {
 /** None of these fails, waits or reads anything; durations are in seconds. */
 export type Counters = {
   /** `route` as `routeLabel` gives it. */
-  observeRequest(route: string, status: number, seconds: number): void;
+  observeRequest(method: string | undefined, route: string, status: number, seconds: number): void;
   countProblem(code: ProblemCode): void;
   countEvents(type: string, count: number): void;
   countMint(how: (typeof mintings)[number]): void;
+  countThrottled(what: (typeof throttles)[number]): void;
   /** `job` is a name that the code gives. */
   observeJob(job: string, ok: boolean, seconds: number): void;
   observeAttempt(result: (typeof attemptResults)[number], seconds: number): void;

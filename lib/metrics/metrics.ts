@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { KeyRing } from "../keys/key-ring";
+import { hashSlots } from "../passwords/gate";
 import type { WaitHub } from "../waits/hub";
 import type { WakeCounts } from "./count-wakes";
 import { type Counters, createCounters } from "./counters";
@@ -15,6 +16,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   const counters = createCounters(registry);
   addProcessGauges(registry, sources);
   addWaits(registry, sources);
+  addPasswordGauge(registry);
   addDatabaseGauges(registry, sources.pool);
   let hasDefaults = false;
   return {
@@ -68,6 +70,18 @@ function addProcessGauges(registry: Registry, { version, pool, keys }: MetricSou
       this.set({ state: "busy" }, totalCount - idleCount);
       this.set({ state: "idle" }, idleCount);
       this.set({ state: "waited_for" }, waitingCount);
+    },
+  });
+}
+
+function addPasswordGauge(registry: Registry): void {
+  new Gauge({
+    name: "countersign_password_hashes",
+    help: "Password hashes that run in this process, and people who wait for theirs",
+    labelNames: ["state"],
+    registers: [registry],
+    collect() {
+      for (const [state, count] of Object.entries(hashSlots())) this.set({ state }, count);
     },
   });
 }

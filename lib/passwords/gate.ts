@@ -11,6 +11,12 @@ export type Waiting = "known" | "stranger";
 const slot = Symbol.for("countersign.passwords");
 type Gate = { running: number } & Record<Waiting, (() => void)[]>;
 
+/** How many hashes run in this process, and how many people wait for theirs. */
+export function hashSlots(): { running: number; waiting: number } {
+  const gate = (globalThis as { [slot]?: Gate })[slot];
+  return { running: gate?.running ?? 0, waiting: (gate?.known.length ?? 0) + (gate?.stranger.length ?? 0) };
+}
+
 /**
  * Lets at most two hashes run at once and 50 wait of each kind, over both bundles of the process: the count lives where both see it. Those
  * who are known are served first, so that strangers, however many, keep none of them out. Errors: `unavailable` when too many wait.

@@ -69,6 +69,7 @@ async function admit(service: Service, attempt: Attempt, throttled: Throttled): 
   const { waitSeconds, isNoted } = await readWait(service.pool, attempt, notedKey(service, throttled));
   const seconds = waitSeconds > 0 ? waitSeconds : await countAttempt(service.pool, attempt);
   if (seconds === 0) return;
+  service.metrics.countThrottled("password");
   if (!isNoted) noteThrottled(service, throttled);
   throw new Problem("throttled", { retryAfterSeconds: Math.ceil(seconds) });
 }

@@ -36,12 +36,23 @@ export async function attemptDelivery(service: Service, claimed: ClaimedDelivery
   const result = await service.traces.span(
     "webhook attempt",
     { kind: "client", parent: event.traceContext, attributes },
-    () => send(service, claimed),
+    async () => {
+      const sent = await send(service, claimed);
+      service.traces.note(attributesOf(sent));
+      return sent;
+    },
   );
   const latencyMs = performance.now() - startedAt;
   service.metrics.observeAttempt(result.kind, latencyMs / 1000);
   await recordAttempt(service, claimed, result, Math.round(latencyMs));
   return result;
+}
+
+/** A status, and why it is no success (OpenTelemetry, "HTTP client span"). */
+function attributesOf(result: AttemptResult): Record<string, string | number> {
+  if ("error" in result) return { "error.type": result.error };
+  const status = { "http.response.status_code": result.statusCode };
+  return result.kind === "delivered" ? status : { ...status, "error.type": String(result.statusCode) };
 }
 
 async function send(service: Service, { endpoint, event }: ClaimedDelivery): Promise<AttemptResult> {

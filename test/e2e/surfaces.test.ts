@@ -256,7 +256,9 @@ describe("what is on a listener", () => {
     expect(scraped.map(({ status }) => status)).toEqual([200, 404, 200]);
     const text = await scraped[2]?.text();
     expect(text).toContain("countersign_build_info");
-    expect(text).toMatch(/^countersign_http_request_seconds_count\{route="\/readyz",status="2xx"\} [1-9]/m);
+    expect(text).toMatch(
+      /^countersign_http_request_seconds_count\{method="GET",route="\/readyz",status="2xx"\} [1-9]/m,
+    );
   });
 
   it("the machine API mints where it is, and not where it is not", async () => {

@@ -57,6 +57,8 @@ describe("traces", () => {
     expect(attributesOf(consume)).toMatchObject({ "countersign.approval.id": id, "http.response.status_code": 200 });
     const attempts = named("webhook attempt");
     expect(attempts.map(({ parentSpanId }) => parentSpanId)).toEqual([mint?.spanId, mint?.spanId]);
+    expect(attributesOf(attempts[0])).toMatchObject({ "http.response.status_code": 204 });
+    expect(attempts[0]?.status.code).toBe(0);
     expect(receiver.received.map(({ headers }) => headers["traceparent"]).sort()).toEqual(
       attempts.map(({ spanId }) => `00-${traceId}-${spanId}-01`).sort(),
     );
