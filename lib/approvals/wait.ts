@@ -58,10 +58,10 @@ const overtimeMs = 3_000;
 function looking(service: Service, key: RegisteredKey, id: string): (withinMs: number) => Promise<ParkedApproval> {
   let held = key;
   let isDoubtful = false;
-  return async (withinMs) => {
+  const look = async () => {
     try {
       if (isDoubtful) held = await requireHeld(service, key.keyId);
-      const read = isApprovalId(id) ? await within(withinMs, service.readParked(id)) : undefined;
+      const read = isApprovalId(id) ? await service.readParked(id) : undefined;
       isDoubtful = false;
       return requireOwn(held, read);
     } catch (error) {
@@ -69,6 +69,7 @@ function looking(service: Service, key: RegisteredKey, id: string): (withinMs: n
       throw error;
     }
   };
+  return (withinMs) => within(withinMs, look());
 }
 
 async function requireHeld(service: Service, keyId: string): Promise<RegisteredKey> {

@@ -14,7 +14,6 @@ export const waitsMaxPerClient = 500;
 export function createWaitHub(options: HubOptions): WaitHub {
   const parked = new Map<string, Set<Waiter>>();
   const perClient = new Map<string, number>();
-  const woken = { notice: 0, sweep: 0 };
   let isDraining = false;
 
   function subscribe(id: string, clientId: string, keyId: string): WaitTicket {
@@ -34,7 +33,7 @@ export function createWaitHub(options: HubOptions): WaitHub {
   }
 
   function notify(id: string): void {
-    for (const waiter of parked.get(id) ?? []) if (signal(waiter)) woken.notice += 1;
+    for (const waiter of parked.get(id) ?? []) signal(waiter);
   }
 
   function announce(id: string): void {
@@ -55,13 +54,10 @@ export function createWaitHub(options: HubOptions): WaitHub {
     subscribe,
     notify,
     announce,
-    sweep: async () => {
-      woken.sweep += await sweepParked(parked, options.readNews);
-    },
+    sweep: () => sweepParked(parked, options.readNews),
     drain,
     isDraining: () => isDraining,
     parkedCount: () => [...perClient.values()].reduce((sum, count) => sum + count, 0),
-    wakeCounts: () => ({ ...woken }),
   };
 }
 
@@ -85,6 +81,4 @@ export type WaitHub = {
   drain(): void;
   isDraining(): boolean;
   parkedCount(): number;
-  /** How many parked waits a change has woken: by its notice, or by the sweep that makes up for a lost one. */
-  wakeCounts(): { notice: number; sweep: number };
 };

@@ -12,25 +12,23 @@ export type News = {
 
 /**
  * Asks in one query what has changed since the parked waits have read it, and which of their keys hold no more; signals those whom it
- * concerns. Returns how many of them a change has woken.
+ * concerns.
  */
 export async function sweepParked(
   parked: ReadonlyMap<string, ReadonlySet<Waiter>>,
   readNews: (seen: Seen[], keyIds: string[]) => Promise<News>,
-): Promise<number> {
+): Promise<void> {
   const { seen, keyIds } = whatIsSeen(parked);
-  if (keyIds.size === 0) return 0;
+  if (keyIds.size === 0) return;
   const { changed, refusedKeys } = await readNews(seen, [...keyIds]);
-  let woken = 0;
   for (const { id, version } of changed)
-    for (const waiter of parked.get(id) ?? []) if (waiter.seenVersion === version && signal(waiter)) woken += 1;
-  if (refusedKeys.size > 0)
-    for (const waiters of parked.values())
-      for (const waiter of waiters) {
-        waiter.isKeyRefused ||= refusedKeys.has(waiter.keyId);
-        if (waiter.isKeyRefused) signal(waiter);
-      }
-  return woken;
+    for (const waiter of parked.get(id) ?? []) if (waiter.seenVersion === version) signal(waiter);
+  if (refusedKeys.size === 0) return;
+  for (const waiters of parked.values())
+    for (const waiter of waiters) {
+      waiter.isKeyRefused ||= refusedKeys.has(waiter.keyId);
+      if (waiter.isKeyRefused) signal(waiter);
+    }
 }
 
 function whatIsSeen(parked: ReadonlyMap<string, ReadonlySet<Waiter>>): { seen: Seen[]; keyIds: Set<string> } {

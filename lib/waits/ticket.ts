@@ -16,12 +16,10 @@ export type Waiter = {
   wake: (() => void) | undefined;
 };
 
-/** Wakes a waiter, now or, where it is about to park, when it does. True where it was parked. */
-export function signal(waiter: Waiter): boolean {
-  const wasParked = waiter.wake !== undefined;
+/** Wakes a waiter, now or, where it has yet to park, when it does. */
+export function signal(waiter: Waiter): void {
   waiter.isSignalled = true;
   waiter.wake?.();
-  return wasParked;
 }
 
 /** What the wait itself holds of a waiter. */

@@ -3,6 +3,7 @@ export type Health = ReturnType<typeof watchHealth>;
 /** Asks `/readyz` of each port on this machine, again and again; an answer may take 3 s. */
 export function watchHealth(targets: readonly number[], probeMs: number) {
   const healthy = targets.map(() => false);
+  let refusals = 0;
   const probe = async (i: number) => {
     const answered = await fetch(`http://127.0.0.1:${targets[i]}/readyz`, { signal: AbortSignal.timeout(3_000) }).then(
       async (response) => {
@@ -23,9 +24,11 @@ export function watchHealth(targets: readonly number[], probeMs: number) {
   for (const i of targets.keys()) void watch(i);
   return {
     isHealthy: (i: number) => healthy[i] === true,
-    mark: (i: number, isUp: boolean) => {
-      healthy[i] = isUp;
+    refused: (i: number) => {
+      refusals += 1;
+      healthy[i] = false;
     },
+    refusals: () => refusals,
     untilHealthy: async (count: number) => {
       const endsAt = Date.now() + 60_000;
       while (healthy.filter(Boolean).length < count) {

@@ -23,6 +23,8 @@ export type FaultProxy = {
   /** Requests that were answered, by kind and status; `cut` where the client got no whole answer. */
   answers: Map<string, number>;
   isHealthy(target: number): boolean;
+  /** How often a replica that was thought to be ready did not even take the connection. */
+  refusals(): number;
   /** Resolves when as many replicas as named take requests. Throws after 60 s. */
   untilHealthy(count: number): Promise<void>;
   stop(): Promise<void>;
@@ -73,6 +75,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     url: `http://localhost:${options.port}`,
     answers,
     isHealthy: health.isHealthy,
+    refusals: health.refusals,
     untilHealthy: health.untilHealthy,
     stop: async () => {
       health.stop();
@@ -117,7 +120,7 @@ function pass(passing: Passing, [target, ...others]: number[]): void {
   upstream.on("response", (answer) => void forward(passing, answer, blow).catch(() => cut(passing)));
   upstream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "ECONNREFUSED") {
-      health.mark(target, false);
+      health.refused(target);
       pass(passing, others);
     } else if (response.headersSent) cut(passing);
     else refuse(passing, 502);

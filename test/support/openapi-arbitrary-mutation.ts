@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { type Node, write } from "./openapi-arbitrary-json";
+import { oddities } from "./openapi-arbitrary-oddities";
 
 /** One thing that is wrong with a body which is otherwise of its schema. `at` names the place, counted over all values. */
 export type Mutation = { at: number } & (
@@ -8,70 +9,6 @@ export type Mutation = { at: number } & (
   | { kind: "add" | "rename"; name: string }
   | { kind: "bound"; by: -1 | 0 | 1; isUpper: boolean }
 );
-
-const deep = (depth: number, open: string, close: string) => `${open.repeat(depth)}1${close.repeat(depth)}`;
-
-/** What is written in a value's place: other types, numbers that no double holds, text that is none, and too much of everything. */
-export const oddities = {
-  null: "null",
-  true: "true",
-  zero: "0",
-  "minus one": "-1",
-  half: "0.5",
-  "empty text": '""',
-  "empty array": "[]",
-  "empty object": "{}",
-  "array of itself": "[[[]]]",
-  "2^53": "9007199254740992",
-  "2^53 + 1": "9007199254740993",
-  "-(2^53 + 1)": "-9007199254740993",
-  "1e400": "1e400",
-  "1e-400": "1e-400",
-  "1e2": "1e2",
-  "1.0": "1.0",
-  "minus zero": "-0",
-  "too many digits": "0.1000000000000000055511151231257827",
-  "ten thousand digits": "1".repeat(10_000),
-  "leading zero": "01",
-  "leading plus": "+1",
-  hexadecimal: "0x10",
-  NaN: "NaN",
-  Infinity: "-Infinity",
-  undefined: "undefined",
-  nothing: "",
-  "single quotes": "'x'",
-  comment: "/* x */ 1",
-  NUL: '"a\\u0000b"',
-  "raw NUL": '"a\0b"',
-  "raw newline": '"a\nb"',
-  "high surrogate": '"\\ud800"',
-  "low surrogate": '"\\udc00x"',
-  "surrogates the wrong way round": '"\\udc00\\ud800"',
-  "half an escape": '"\\u12"',
-  "odd escape": '"\\x41"',
-  noncharacters: '"\\uffff\\ufdd0"',
-  "text that runs backwards": '"\u202eevil\u2066"',
-  "invisible text": '"\u200b\u2060\ufeff\u{e0041}"',
-  "many marks": JSON.stringify(`a${"\u0301".repeat(60)}`),
-  "line separators": '"a\u2028b\u2029c"',
-  emoji: '"👩🏽‍🚀🇯🇵"',
-  "100 characters": JSON.stringify("x".repeat(100)),
-  "2,001 characters": JSON.stringify("x".repeat(2_001)),
-  "70,000 characters": JSON.stringify("x".repeat(70_000)),
-  "140,000 characters": JSON.stringify("x".repeat(140_000)),
-  "40,000 wide characters": JSON.stringify("界".repeat(40_000)),
-  "10,000 elements": `[${"0,".repeat(9_999)}0]`,
-  "5,000 members": `{${Array.from({ length: 5_000 }, (_, i) => `"k${i}":${i}`).join()}}`,
-  "33 deep": deep(33, "[", "]"),
-  "35 deep": deep(35, "[", "]"),
-  "objects 33 deep": deep(33, '{"a":', "}"),
-  "20,000 deep": deep(20_000, "[", "]"),
-  "unclosed 60,000 deep": "[".repeat(60_000),
-  "a prototype": '{"__proto__":{"isAdmin":true}}',
-  "an escaped prototype": '{"\\u005f_proto__":1}',
-  "members of every object": '{"constructor":1,"toString":1,"hasOwnProperty":1,"toJSON":1}',
-  "a member twice": '{"a":1,"\\u0061":2}',
-} as const satisfies Record<string, string>;
 
 const names = [
   "extra",

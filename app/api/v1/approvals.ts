@@ -10,7 +10,7 @@ import { withdraw } from "@/lib/approvals/withdraw";
 import { Problem } from "@/lib/problem";
 import type { Service } from "@/lib/process";
 import { readBody, validate } from "./read-body";
-import { consumeBody, listQuery, outcomeBody, waitQuery, withdrawBody } from "./schemas";
+import { consumeBody, listQuery, mintHeaders, outcomeBody, waitQuery, withdrawBody } from "./schemas";
 
 /** The machine API of section 6: each route authenticates, parses, calls one verb of the domain, and answers. */
 export function addApprovalRoutes(api: OpenAPIHono, service: Service): void {
@@ -54,13 +54,8 @@ export function addApprovalRoutes(api: OpenAPIHono, service: Service): void {
 
 /** Errors: `invalid_request` for a key that is empty, too long or not printable ASCII. */
 function idempotencyKeyOf(headers: Headers): string | undefined {
-  const key = headers.get("idempotency-key");
-  if (key === null) return undefined;
-  if (!/^[\x21-\x7e]{1,255}$/.test(key))
-    throw new Problem("invalid_request", {
-      errors: [{ pointer: "/Idempotency-Key", message: "must be 1 to 255 printable ASCII characters" }],
-    });
-  return key;
+  const key = headers.get("idempotency-key") ?? undefined;
+  return validate(mintHeaders, { "Idempotency-Key": key })["Idempotency-Key"];
 }
 
 /** Query parameters as an object. Errors: `invalid_request` where one stands twice. */

@@ -6,6 +6,7 @@ import {
   listAnswer,
   listQuery,
   mintAnswer,
+  mintHeaders,
   outcomeBody,
   problemAnswer,
   statusAnswer,
@@ -49,7 +50,7 @@ const routes = [
     path: "/approvals",
     summary: "Ask for a person's approval",
     request: {
-      headers: z.object({ "Idempotency-Key": z.string().max(255).optional() }),
+      headers: mintHeaders,
       body: body(mintRequestSchema),
     },
     responses: {

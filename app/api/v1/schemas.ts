@@ -12,6 +12,13 @@ const next = z.enum(["wait", "run", "stop", "done"]);
 const outcome = z.enum(["succeeded", "failed", "unknown"]);
 const subject = z.object({ iss: z.string(), sub: z.string() });
 
+export const mintHeaders = z.object({
+  "Idempotency-Key": z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, "must be 1 to 255 printable ASCII characters")
+    .optional(),
+});
+
 export const waitQuery = z.strictObject({
   wait: z
     .string()

@@ -9,7 +9,8 @@ import { addPerson, addTestClient, mintApproval, signIn } from "@/test/support/a
 import { createTestService, type TestService } from "@/test/support/database";
 import { decideAs } from "@/test/support/deciding";
 import { loopbackAllowed } from "@/test/support/delivering";
-import { bindingOf, type FuzzForm, formsOf } from "@/test/support/fuzz-forms";
+import { bindingOf } from "@/test/support/fuzz-form-tokens";
+import { type FuzzForm, formsOf } from "@/test/support/fuzz-forms";
 import { registeredBy } from "@/test/support/registering";
 import { changedTables, createFingerprint } from "@/test/support/table-fingerprint";
 

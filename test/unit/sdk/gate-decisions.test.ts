@@ -113,3 +113,20 @@ describe.each(kinds)("a guarded tool, called by the %s client", (kind) => {
     expect(stage.runs()).toBe(1);
   });
 });
+
+// A client of the modern era holds no call open meanwhile.
+describe.each(["legacy", "v1"] as const)("a guarded tool that waits, called by the %s client", (kind) => {
+  it("I14: asks again and again where the service parks no more of its waits, and runs once the person has accepted", async () => {
+    const stage = await setStage();
+    const client = await stage.connect(kind, { onPrompt: () => Promise.resolve("accept" as const) });
+    for (let i = 0; i < 2; i += 1)
+      stage.service.plan("status", { kind: "refuse", problem: { status: 429, code: "too_many_waits" }, retryAfter: 1 });
+    const minted = stage.service.nextMint();
+    const result = client.call("delete_project", apollo);
+    const id = await minted;
+    await stage.service.nextParked(id);
+    await stage.service.decide(id, "accept");
+    expect(textOf(await result)).toBe("Deleted Apollo (p_42).");
+    expect(stage.runs()).toBe(1);
+  });
+});
