@@ -105,7 +105,9 @@ export function toProblemResponse(error: unknown, requestId: string): Response {
 /** True where the database went away or is not ready: the request was not refused, it may be sent again. */
 export function isConnectionLoss(error: unknown): boolean {
   for (let e: unknown = error, hops = 0; e instanceof Error && hops < 5; e = e.cause, hops += 1) {
-    const code = (e as { code?: unknown }).code;
+    const { code, severity } = e as { code?: unknown; severity?: unknown };
+    // PostgreSQL ends, or refuses to begin, a connection by it, for whatever reason.
+    if (severity === "FATAL") return true;
     if (typeof code === "string" && connectionLossCodes.has(code)) return true;
     if (
       /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/.test(

@@ -25,7 +25,7 @@ export function withPageStatus<T>(response: ServerResponse, work: () => T): T {
 }
 
 /** To be called by a page before anything of it is sent: pages here have nothing that streams. */
-export function setPageStatus(status: 303 | 404): void {
+export function setPageStatus(status: 303 | 404 | 503): void {
   const chosen = storage().getStore();
   if (!chosen) throw new Error("pages are served by server.ts");
   chosen.status = status;
