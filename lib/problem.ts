@@ -108,7 +108,9 @@ export function isConnectionLoss(error: unknown): boolean {
     const { code, severity } = e as { code?: unknown; severity?: unknown };
     // PostgreSQL ends, or refuses to begin, a connection by it, for whatever reason.
     if (severity === "FATAL") return true;
-    if (typeof code === "string" && connectionLossCodes.has(code)) return true;
+    // What Prisma has no code of its own for, it tells in words alone.
+    const told = /^Database error\. Code: `(\w{5})`/m.exec(e.message)?.[1];
+    if ([code, told].some((each) => typeof each === "string" && connectionLossCodes.has(each))) return true;
     if (
       /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/.test(
         e.message,

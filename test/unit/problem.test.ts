@@ -35,4 +35,26 @@ describe("problems", () => {
       "17",
     );
   });
+
+  it.each([
+    [
+      "refuses a connection, for whatever reason",
+      Object.assign(new Error("not accepting"), { code: "55000", severity: "FATAL" }),
+    ],
+    [
+      "starts up, as the database client words it",
+      new Error(
+        "\nInvalid `prisma.apiKey.findUnique()` invocation:\n\n\nDatabase error. Code: `57P03`. Message: `starting up`",
+      ),
+    ],
+  ])("tell a database that %s from a defect", (_what, error) => {
+    expect(toProblemResponse(error, "req_1").status).toBe(503);
+  });
+
+  it.each([
+    ["refuses a statement", Object.assign(new Error("check"), { code: "23514", severity: "ERROR" })],
+    ["cannot do what is asked, as its client words it", new Error("\nDatabase error. Code: `42P01`. Message: `57P03`")],
+  ])("call it a defect of ours where the database %s", (_what, error) => {
+    expect(toProblemResponse(error, "req_1").status).toBe(500);
+  });
 });
