@@ -1,19 +1,23 @@
-import { existsSync, readFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { startVitest, type Vitest } from "vitest/node";
+import { createVitest, type Vitest } from "vitest/node";
 import { buildIfNeeded } from "./build";
 
 // What must hold whatever dies: `test/faults`, over the built processes. `FAULT_SEED` and `FAULT_RUNS` are read there; further words choose
-// test files. Ends with `N passed, N failed`, where each test is a guarantee, and within ten minutes, if need be as a failure.
+// test files. Ends with `N passed, N failed`, where each test is a guarantee, and within ten minutes (`FAULT_DEADLINE_SECONDS`), if need be
+// as a failure.
 const root = path.resolve(import.meta.dirname, "..");
 process.chdir(root);
-const deadlineMs = 600_000;
+const deadlineMs = Number(process.env["FAULT_DEADLINE_SECONDS"] ?? 600) * 1000;
+
+/** Inherited by every process that the tests start, also by those of groups of their own. */
+const mark = `FAULT_SUITE=${randomUUID()}`;
+process.env["FAULT_SUITE"] = mark.split("=")[1];
 
 await buildIfNeeded();
-setTimeout(giveUp, deadlineMs).unref();
-const vitest = await startVitest(
+const vitest = await createVitest(
   "test",
-  process.argv.slice(2),
   {
     config: false,
     watch: false,
@@ -35,9 +39,14 @@ const vitest = await startVitest(
     },
   },
 );
-const { passed, failed } = countTests(vitest);
-await vitest.close();
-finish(passed, failed);
+let isGivenUp = false;
+setTimeout(() => void giveUp(vitest), deadlineMs).unref();
+await vitest.start(process.argv.slice(2));
+if (!isGivenUp) {
+  const { passed, failed } = countTests(vitest);
+  await vitest.close();
+  finish(passed, failed);
+}
 
 function countTests({ state }: Vitest): { passed: number; failed: number } {
   const tests = state.getTestModules().flatMap((module) => [...module.children.allTests()]);
@@ -53,17 +62,40 @@ function finish(passed: number, failed: number): never {
   process.exit(failed === 0 && passed > 0 ? 0 : 1);
 }
 
-/** The processes that tests have started have groups of their own and would go on. */
-function giveUp(): never {
+/** What the tests have started would go on without them: first it is asked to end, then it is ended. */
+async function giveUp(vitest: Vitest): Promise<void> {
+  isGivenUp = true;
   process.stdout.write(`FAILED the fault suite was not over within ${deadlineMs / 1000} s\n`);
-  const pidFile = "test-output/faults/pids";
-  const pids = existsSync(pidFile) ? readFileSync(pidFile, "utf8").split("\n").filter(Boolean) : [];
-  for (const pid of pids) {
+  signalMarked("SIGTERM");
+  const endsAt = Date.now() + 30_000;
+  while (markedPids().length > 0 && Date.now() < endsAt) await new Promise((resolve) => setTimeout(resolve, 200));
+  signalMarked("SIGKILL");
+  await Promise.race([vitest.close(), new Promise((resolve) => setTimeout(resolve, 15_000))]);
+  finish(0, 1);
+}
+
+function signalMarked(signal: NodeJS.Signals): void {
+  for (const pid of markedPids()) {
     try {
-      if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("dist/server.js")) process.kill(Number(pid), "SIGKILL");
+      process.kill(pid, signal);
     } catch {
       // It has ended.
     }
   }
-  return finish(0, 1);
+}
+
+/** None where the system does not tell (`/proc` is Linux's). */
+function markedPids(): number[] {
+  const hasMark = (pid: number) => {
+    try {
+      return pid !== process.pid && readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(mark);
+    } catch {
+      return false;
+    }
+  };
+  try {
+    return readdirSync("/proc").map(Number).filter(Number.isInteger).filter(hasMark);
+  } catch {
+    return [];
+  }
 }

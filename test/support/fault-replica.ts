@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { appendFileSync, createWriteStream, mkdirSync } from "node:fs";
+import { createWriteStream, mkdirSync } from "node:fs";
 import path from "node:path";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -20,14 +20,9 @@ export type Replica = {
   stop(): Promise<void>;
 };
 
-/** The built process, started again whenever it ends, as systemd or an orchestrator would. `pidFile` gets a line for each process. */
-export function superviseReplica(options: {
-  port: number;
-  env: Record<string, string>;
-  logFile: string;
-  pidFile: string;
-}): Replica {
-  const { port, logFile, pidFile } = options;
+/** The built process, started again whenever it ends, as systemd or an orchestrator would. */
+export function superviseReplica(options: { port: number; env: Record<string, string>; logFile: string }): Replica {
+  const { port, logFile } = options;
   mkdirSync(path.dirname(logFile), { recursive: true });
   const log = createWriteStream(logFile, { flags: "a" });
   let child: ChildProcess | undefined;
@@ -45,7 +40,6 @@ export function superviseReplica(options: {
       detached: true,
     });
     child = started;
-    appendFileSync(pidFile, `${started.pid}\n`);
     let wasReady = false;
     started.stdout.on("data", (text: Buffer) => {
       wasReady ||= text.includes("Countersign is ready");

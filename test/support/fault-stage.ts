@@ -54,8 +54,12 @@ export async function startFaultStage(plan: FaultPlan): Promise<FaultStage> {
   writeFileSync(effectsFile, "");
   const ending: (() => Promise<unknown>)[] = [];
   const stop = async () => {
-    for (const end of ending) await end();
+    process.off("SIGTERM", end);
+    for (const each of ending.splice(0)) await each();
   };
+  // Of the suite, when its time is up. The test runner does not let its worker exit.
+  const end = () => void stop().finally(() => process.kill(process.pid, "SIGKILL"));
+  process.once("SIGTERM", end);
   try {
     const dataDir = await mkdtemp(path.join(tmpdir(), "countersign-faults-"));
     ending.unshift(() => rm(dataDir, { recursive: true, force: true }));
@@ -77,7 +81,6 @@ export async function startFaultStage(plan: FaultPlan): Promise<FaultStage> {
         port,
         env,
         logFile: path.join(folder, `replica-${i}.log`),
-        pidFile: path.join(folder, "pids"),
       }),
     );
     ending.unshift(() => Promise.all(replicas.map((replica) => replica.stop())));
