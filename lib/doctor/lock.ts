@@ -10,7 +10,8 @@ export async function withDoctorLock<T>(pool: pg.Pool, work: () => Promise<T>): 
     if (!rows[0]?.held) throw new Error("Another doctor is at work on this database: wait until it has ended.");
     return await work();
   } finally {
-    // The lock goes with the session.
+    // At once, and not when the session has ended: whoever comes next must not find it held. On a lost connection it is gone already.
+    await db.query("SELECT pg_advisory_unlock_all()").catch(() => undefined);
     db.release(true);
   }
 }
